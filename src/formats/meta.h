@@ -1,0 +1,44 @@
+// Typed reading of a checkpoint's metadata. An absent key is an empty optional; a value of another type is an error that
+// names the key, what is there and what is wanted. Numbers convert between signed, unsigned and floating types only when
+// nothing is lost: 32.0 reads as the integer 32, 32.5 does not; strings and bools never read as numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/checkpoint.h"
+
+namespace headrace {
+
+// Errors of all: kConfigValue.
+[[nodiscard]] Result<std::optional<int64_t>> meta_int(const Checkpoint& checkpoint, std::string_view key);
+[[nodiscard]] Result<std::optional<double>> meta_float(const Checkpoint& checkpoint, std::string_view key);
+[[nodiscard]] Result<std::optional<bool>> meta_bool(const Checkpoint& checkpoint, std::string_view key);
+[[nodiscard]] Result<std::optional<std::string>> meta_string(const Checkpoint& checkpoint, std::string_view key);
+
+// A scalar is not an array here; meta_is_array tells which of the two a key holds.
+[[nodiscard]] bool meta_is_array(const Checkpoint& checkpoint, std::string_view key);
+[[nodiscard]] Result<std::optional<std::vector<int64_t>>> meta_int_array(const Checkpoint& checkpoint,
+                                                                         std::string_view key);
+[[nodiscard]] Result<std::optional<std::vector<double>>> meta_float_array(const Checkpoint& checkpoint,
+                                                                          std::string_view key);
+[[nodiscard]] Result<std::optional<std::vector<bool>>> meta_bool_array(const Checkpoint& checkpoint,
+                                                                       std::string_view key);
+// Not copied: null when absent, else owned by the checkpoint.
+[[nodiscard]] Result<const std::vector<std::string>*> meta_string_array(const Checkpoint& checkpoint,
+                                                                        std::string_view key);
+
+// A key that may be one number for all `count` items (layers) or an array of exactly `count` numbers.
+[[nodiscard]] Result<std::optional<std::vector<int64_t>>> meta_int_each(const Checkpoint& checkpoint,
+                                                                        std::string_view key, int64_t count);
+
+// What is there, for messages: `u64`, `string`, `array of 3 string`, `absent`.
+[[nodiscard]] std::string meta_type_name(const Checkpoint& checkpoint, std::string_view key);
+// The value on one line, for people: strings quoted and cut after 60 bytes, arrays by their first items and length.
+[[nodiscard]] std::string describe(const MetaValue& value);
+
+}  // namespace headrace

@@ -1,0 +1,38 @@
+// The element encodings a container may use for a tensor: plain numbers and ggml's block-quantised formats, one row each
+// in quant.def. A row gives the geometry (elements and bytes per block) and, where we can decode, the functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/dtype.h"
+
+namespace headrace {
+
+enum class BlockType : uint8_t {
+#define HR_BLOCK_TYPE(enumerator, ...) enumerator,
+#include "quant/quant.def"
+};
+
+// Decodes whole blocks. Sizes agree: in.size() = blocks * block_bytes, out.size() = blocks * block_elements.
+// `in` needs no alignment.
+using DecodeF32 = void (*)(std::span<const std::byte> in, std::span<float> out);
+
+struct BlockTypeInfo {
+  std::string_view name;         // ggml's name: "Q4_1"
+  uint32_t gguf_id{};            // ggml_type
+  int64_t block_elements{1};
+  int64_t block_bytes{};
+  std::optional<DType> plain{};  // the graph dtype with the same bytes, for unquantised types
+  DecodeF32 scalar{nullptr};     // the truth: the format's definition, one element at a time; null = cannot decode yet
+  DecodeF32 fast{nullptr};       // bit-equal to `scalar`, run-time dispatched SIMD; null = scalar is used
+};
+
+[[nodiscard]] const BlockTypeInfo& info(BlockType type);
+[[nodiscard]] std::span<const BlockTypeInfo> block_type_table();
+[[nodiscard]] std::optional<BlockType> block_type_from_gguf(uint32_t id);
+
+}  // namespace headrace
