@@ -29,12 +29,14 @@ if(HEADRACE_SANITIZE)
   add_link_options(-fsanitize=${HEADRACE_SANITIZE})
 endif()
 
-# The base directory makes cache entries independent of the build folder's name.
+# The base directory makes cache entries independent of the build folder's name; the sloppiness is what ccache asks for
+# with precompiled headers.
 find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)
 if(CCACHE_PROGRAM AND (NOT CMAKE_CXX_COMPILER_LAUNCHER OR CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "ccache"))
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
 endif()
 
 find_program(LLD_PROGRAM NAMES ld.lld ld.lld-14)

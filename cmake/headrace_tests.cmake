@@ -9,6 +9,9 @@ if(test_sources)
   add_executable(headrace_tests ${test_sources})
   target_link_libraries(headrace_tests PRIVATE headrace headrace_options $<TARGET_NAME_IF_EXISTS:headrace_tools>
     PkgConfig::hwy PkgConfig::xxhash TBB::tbb BLIS::BLIS rapidcheck GTest::gmock_main)
+  # GoogleMock costs 3 s in every file without this. Library files gain nothing: their headers are light.
+  target_precompile_headers(headrace_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <nlohmann/json.hpp>)
+  target_compile_options(headrace_tests PRIVATE -fpch-preprocess)
   target_compile_definitions(headrace_tests PRIVATE HEADRACE_TESTDATA="${PROJECT_SOURCE_DIR}/testdata")
   set(shards 4)
   math(EXPR last_shard "${shards} - 1")
