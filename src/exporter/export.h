@@ -1,0 +1,76 @@
+// The main job: checkpoint in; programs, weights and contract out. Orchestrates the parts and holds no logic of theirs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/module.h"
+#include "models/model.h"
+#include "weights/manifest.h"
+
+namespace headrace {
+
+enum class Target : uint8_t { kIree, kXla };
+enum class WeightsForm : uint8_t { kSafetensors, kNone };
+
+struct ExportOptions {
+  std::string model_path;
+  std::string directory;
+  std::vector<Target> targets{Target::kIree, Target::kXla};
+  int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs; >= 1
+  WeightsForm weights{WeightsForm::kSafetensors};
+  uint64_t max_memory_bytes{uint64_t{512} << 20};
+  int jobs{0};                         // 0: all cores
+  std::vector<std::string> print_after;  // names of passes
+};
+
+struct ExportProgress {
+  uint64_t bytes_done{};
+  uint64_t bytes_total{};
+};
+
+// Callbacks, all optional, called from one thread at a time.
+struct ExportHooks {
+  std::function<void(const ExportProgress&)> progress;
+  std::function<void(std::string_view pass, std::string_view hir)> dump;  // for print_after
+  std::stop_token stop;                                                   // request: kInterrupted, old export kept
+};
+
+struct ExportReport {
+  Manifest manifest;
+  std::vector<std::string> files;  // written, relative to the directory
+  uint64_t weight_bytes{};
+  double trace_seconds{}, pass_seconds{}, emit_seconds{}, weights_seconds{}, total_seconds{};
+};
+
+// Errors: those of every part; on any error the directory holds what it held before.
+[[nodiscard]] Result<ExportReport> export_model(const ExportOptions& options, const ExportHooks& hooks, Warnings& warnings);
+
+// Trace only: the model's module (function `score` over the symbol `seq`) before any pass. Reads no weight bytes.
+[[nodiscard]] Result<Module> trace_model(const Model& model, const Checkpoint& checkpoint, int64_t seq_bound,
+                                         Warnings& warnings);
+
+// What a user wants to know before exporting. Faults are what export would refuse; they do not make inspection fail.
+struct Inspection {
+  std::string architecture;
+  bool supported{};
+  std::vector<ConfigEntry> config;
+  struct TypeUse {
+    std::string type;
+    uint64_t tensors{}, elements{}, bytes{};
+  };
+  std::vector<TypeUse> types;
+  uint64_t tensor_count{}, data_bytes{}, parameter_count{};
+  std::optional<bool> tied_head;
+  std::vector<std::string> faults;
+  std::vector<std::string> warnings;
+};
+[[nodiscard]] Result<Inspection> inspect_model(const std::string& path);
+
+}  // namespace headrace

@@ -1,0 +1,66 @@
+// What an architecture is to the rest of Headrace: a configuration with the origin of every value, a table of the tensors
+// it wants with their roles, and forward(). models.def lists the architectures; docs/adding-a-model.md is the recipe.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/checkpoint.h"
+#include "ir/module.h"
+#include "nn/kv_cache.h"
+#include "nn/tensor.h"
+
+namespace headrace {
+
+// One configuration value as a person and the manifest see it.
+struct ConfigEntry {
+  std::string name;    // our field: "rope_base"
+  std::string value;   // "10000"
+  std::string origin;  // "key llama.rope.freq_base", "default of llama.cpp (key llama.rope.freq_base is absent)", "tensor ..."
+};
+
+// A tensor the model uses. Shape is row-major, outermost first.
+struct TensorSpec {
+  std::string name;
+  Role role{};
+  std::vector<int64_t> shape;
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  [[nodiscard]] virtual std::string_view architecture() const = 0;
+  [[nodiscard]] virtual const std::vector<ConfigEntry>& config() const = 0;
+  [[nodiscard]] virtual const std::vector<TensorSpec>& tensors() const = 0;
+  [[nodiscard]] virtual int64_t vocabulary() const = 0;
+  [[nodiscard]] virtual int64_t context_length() const = 0;
+  [[nodiscard]] virtual bool tied_head() const = 0;
+  // tokens and positions i32 [B, S] -> logits f32 [B, S, vocabulary]. Throws UserError (nn/tensor.h).
+  [[nodiscard]] virtual Tensor forward(const Tensor& tokens, const Tensor& positions, KvCache& kv) const = 0;
+};
+
+struct ArchitectureInfo {
+  std::string_view name;     // GGUF's general.architecture
+  std::string_view summary;  // one line for docs and --help
+  // Reads the configuration. Errors: kConfigMissing, kConfigValue, kConfigUnsupported, kTensorLink.
+  Result<std::unique_ptr<Model>> (*make)(const Checkpoint&, Warnings&){};
+};
+
+[[nodiscard]] std::span<const ArchitectureInfo> architecture_table();
+
+// The model of a checkpoint. Errors: kArchitecture (names it and lists those supported) and make()'s.
+[[nodiscard]] Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, Warnings& warnings);
+
+// Binds the model's tensor table to the checkpoint: one Parameter and one Recipe (to f32) per tensor. All missing and
+// misshapen tensors, undecodable block types, and tensors inside the text model's namespace that have no place are reported
+// together (kTensorLink, kBlockType); unknown tensors elsewhere are named in a warning.
+struct LinkedWeights {
+  std::vector<Recipe> recipes;
+  std::vector<Parameter> parameters;
+};
+[[nodiscard]] Result<LinkedWeights> link_weights(const Model& model, const Checkpoint& checkpoint, Warnings& warnings);
+
+}  // namespace headrace

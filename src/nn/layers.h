@@ -1,0 +1,42 @@
+// Layers as functions and small structs over the op table: composites only, no op knowledge beyond ops/ops.h. A layer holds
+// parameter names; its tensors come from the Tracer when it is called.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "nn/tensor.h"
+
+namespace headrace {
+
+// y = x w^T (+ bias). weight [out, in], bias [out].
+struct Linear {
+  std::string weight;
+  std::optional<std::string> bias = {};
+  // x [B, S, in] -> [B, S, out].
+  [[nodiscard]] Tensor operator()(const Tensor& x) const;
+  // x [B, S, in] -> [B, heads, S, out / heads].
+  [[nodiscard]] Tensor split_heads(const Tensor& x, int64_t heads) const;
+  // x [B, heads, S, in / heads] -> [B, S, out].
+  [[nodiscard]] Tensor merge_heads(const Tensor& x) const;
+};
+
+// x / sqrt(mean(x^2) + eps) * w over the last dim, in f32 (Zhang & Sennrich 2019, arXiv:1910.07467).
+struct RmsNorm {
+  std::string weight;
+  double eps{};
+  [[nodiscard]] Tensor operator()(const Tensor& x) const;
+};
+
+struct Embedding {
+  std::string weight;  // [vocabulary, width]
+  // ids i32 [B, S] -> [B, S, width]. Ids are checked by the host; the graph does not define the others.
+  [[nodiscard]] Tensor operator()(const Tensor& ids) const;
+  // x [B, S, width] -> logits [B, S, vocabulary]: the same matrix as a tied head.
+  [[nodiscard]] Tensor head(const Tensor& x) const;
+};
+
+[[nodiscard]] Tensor sigmoid(const Tensor& x);
+[[nodiscard]] Tensor silu(const Tensor& x);  // x * sigmoid(x)
+
+}  // namespace headrace

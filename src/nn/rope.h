@@ -1,0 +1,37 @@
+// Rotary position embedding (Su et al. 2021, arXiv:2104.09864), with its tables computed in the graph.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "nn/tensor.h"
+
+namespace headrace {
+
+// Which elements of a head form a pair (x, y) that is rotated together. A property of the container's row order, hence
+// Config: GGUF files of architecture `llama` hold q and k rows permuted for interleaved pairs; HF files hold halves.
+enum class RopePairing : uint8_t {
+  kInterleaved,  // (0, 1), (2, 3), ...
+  kHalf,         // (0, n/2), (1, n/2 + 1), ...
+};
+
+struct RopeConfig {
+  int64_t rotated{};         // leading elements of a head that rotate; even
+  double base{};             // theta
+  double linear_factor{1};   // positions are divided by it
+  RopePairing pairing{};
+};
+
+// cos and sin of position * base^(-2i / rotated), f32 [B, 1, S, rotated / 2] each. The angle is the f32 product
+// position * frequency, as llama.cpp and Hugging Face compute it; it is then reduced to [-pi, pi] by Cody-Waite's method in
+// three constants, because IREE's sin and cos lose 1e-3 at large angles.
+struct RopeTables {
+  Tensor cosine;
+  Tensor sine;
+};
+[[nodiscard]] RopeTables rope_tables(const Tensor& positions, const RopeConfig& config);
+
+// x [B, H, S, D] rotated; elements from config.rotated on pass unchanged.
+[[nodiscard]] Tensor rope(const Tensor& x, const RopeTables& tables, const RopeConfig& config);
+
+}  // namespace headrace

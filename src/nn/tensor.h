@@ -1,0 +1,110 @@
+// The tracing DSL: Tensor handles with operators. Model code runs once per function, on shapes only; what it does is
+// recorded as a graph. Operands that do not fit throw UserError with the module path ("blk.3.attn.q: ...") and both
+// shapes; trace() (nn/trace.h) turns that into a Result, so that model code composes without checks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/module.h"
+
+namespace headrace {
+
+class Tracer;
+
+// A value of the graph being traced. Cheap to copy; valid while its Tracer lives.
+class Tensor {
+ public:
+  Tensor(Tracer& tracer, ValueId id) : tracer_(&tracer), id_(id) {}
+  [[nodiscard]] const Type& type() const;
+  [[nodiscard]] const Shape& shape() const { return type().shape; }
+  [[nodiscard]] DType dtype() const { return type().dtype; }
+  [[nodiscard]] size_t rank() const { return shape().size(); }
+  [[nodiscard]] const Dim& dim(size_t i) const;  // throws UserError when out of range
+  [[nodiscard]] ValueId id() const { return id_; }
+  [[nodiscard]] Tracer& tracer() const { return *tracer_; }
+
+ private:
+  Tracer* tracer_;
+  ValueId id_;
+};
+
+// Records one function. Holds the graph under construction, the module path and the parameters that may be used.
+class Tracer {
+ public:
+  // `parameters` outlives the tracer.
+  explicit Tracer(const std::vector<Parameter>& parameters) : parameters_(parameters) {}
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  [[nodiscard]] Tensor input(Type type) { return {*this, builder_.input(std::move(type))}; }
+  // The parameter of that name. Throws UserError when the model asks for one that it did not declare.
+  [[nodiscard]] Tensor parameter(std::string_view name);
+  [[nodiscard]] Tensor add(const OpDef& op, const std::vector<Tensor>& operands, std::vector<Attr> attrs = {},
+                           std::vector<GraphPtr> regions = {});
+  // A scalar constant.
+  [[nodiscard]] Tensor scalar(DType dtype, double value);
+  [[nodiscard]] std::string path() const;
+  [[nodiscard]] GraphBuilder& builder() { return builder_; }
+  [[noreturn]] void refuse(std::string_view message) const;
+
+ private:
+  friend class Scope;
+  void place();
+  const std::vector<Parameter>& parameters_;
+  GraphBuilder builder_;
+  std::vector<std::string> path_;
+};
+
+// Names the module that the following operations belong to, for as long as it lives.
+class Scope {
+ public:
+  Scope(Tracer& tracer, std::string name);
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Tracer& tracer_;
+};
+
+// Elementwise. Operands of equal dtype; shapes broadcast as in numpy (trailing dims align, a dim of 1 stretches); two
+// symbolic dims fit when their expressions are equal. Numbers take the tensor's dtype.
+[[nodiscard]] Tensor operator+(const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor operator-(const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor operator*(const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor operator/(const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor operator+(const Tensor& a, double b);
+[[nodiscard]] Tensor operator-(const Tensor& a, double b);
+[[nodiscard]] Tensor operator*(const Tensor& a, double b);
+[[nodiscard]] Tensor operator/(const Tensor& a, double b);
+[[nodiscard]] Tensor maximum(const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor select(const Tensor& predicate, const Tensor& on_true, const Tensor& on_false);
+// direction: EQ NE LT LE GT GE.
+[[nodiscard]] Tensor compare(const Tensor& a, std::string_view direction, const Tensor& b);
+[[nodiscard]] Tensor logical_and(const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor unary(const OpDef& op, const Tensor& x);  // exponential, tanh, rsqrt, ... (ops/ops.h)
+
+[[nodiscard]] Tensor convert(const Tensor& x, DType dtype);
+[[nodiscard]] Tensor iota(Tracer& tracer, DType dtype, Shape shape, int64_t dim);
+[[nodiscard]] Tensor broadcast_to(const Tensor& x, const Shape& shape);  // numpy rules
+// Operand dim i becomes dim `dims[i]` of the result.
+[[nodiscard]] Tensor broadcast_in_dim(const Tensor& x, Shape shape, std::vector<int64_t> dims);
+[[nodiscard]] Tensor reshape(const Tensor& x, Shape shape);
+[[nodiscard]] Tensor transpose(const Tensor& x, std::vector<int64_t> permutation);
+// [start, limit) of dim; the others whole.
+[[nodiscard]] Tensor slice(const Tensor& x, int64_t dim, Dim start, Dim limit);
+[[nodiscard]] Tensor concatenate(const std::vector<Tensor>& parts, int64_t dim);
+// Sum or maximum over `dims`, which disappear.
+[[nodiscard]] Tensor reduce_sum(const Tensor& x, std::vector<int64_t> dims);
+[[nodiscard]] Tensor reduce_max(const Tensor& x, std::vector<int64_t> dims);
+// Batch dims come first in the result, then the free dims of a, then of b.
+struct DotDims {
+  std::vector<int64_t> a_batch, b_batch, a_contract, b_contract;
+};
+[[nodiscard]] Tensor dot(const Tensor& a, const Tensor& b, DotDims dims);
+
+}  // namespace headrace
