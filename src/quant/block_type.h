@@ -18,21 +18,31 @@ enum class BlockType : uint8_t {
 };
 
 // Decodes whole blocks. Sizes agree: in.size() = blocks * block_bytes, out.size() = blocks * block_elements.
-// `in` needs no alignment.
+// `in` needs no alignment; `in` and `out` do not overlap.
 using DecodeF32 = void (*)(std::span<const std::byte> in, std::span<float> out);
 
 struct BlockTypeInfo {
-  std::string_view name;         // ggml's name: "Q4_1"
-  uint32_t gguf_id{};            // ggml_type
+  std::string_view name;  // ggml's name: "Q4_1"
+  uint32_t gguf_id{};     // ggml_type
   int64_t block_elements{1};
   int64_t block_bytes{};
   std::optional<DType> plain{};  // the graph dtype with the same bytes, for unquantised types
-  DecodeF32 scalar{nullptr};     // the truth: the format's definition, one element at a time; null = cannot decode yet
+  DecodeF32 scalar{nullptr};     // the truth: the format's definition, one element at a time; null = cannot decode
   DecodeF32 fast{nullptr};       // bit-equal to `scalar`, run-time dispatched SIMD; null = scalar is used
 };
 
 [[nodiscard]] const BlockTypeInfo& info(BlockType type);
+[[nodiscard]] inline std::string_view name(BlockType type) { return info(type).name; }
+// All rows, in the order of the enum.
 [[nodiscard]] std::span<const BlockTypeInfo> block_type_table();
+// Of a ggml type id; nullopt for retired and unknown ids.
 [[nodiscard]] std::optional<BlockType> block_type_from_gguf(uint32_t id);
+// True for ids that ggml once used and removed: files that hold them must be converted again.
+[[nodiscard]] bool is_retired_gguf_id(uint32_t id);
+
+[[nodiscard]] inline bool can_decode(BlockType type) { return info(type).scalar != nullptr; }
+// Decodes whole blocks by the fast path where there is one. The result does not depend on the path, nor on how a tensor
+// is cut into calls. Preconditions (checked): can_decode(type); sizes as for DecodeF32.
+void decode_f32(BlockType type, std::span<const std::byte> in, std::span<float> out);
 
 }  // namespace headrace

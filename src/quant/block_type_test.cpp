@@ -1,0 +1,68 @@
+#include "quant/block_type.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace headrace {
+namespace {
+
+TEST(BlockTypeTable, EveryRowIsConsistent) {
+  std::set<std::string_view> names;
+  std::set<uint32_t> ids;
+  for (size_t i = 0; i < block_type_table().size(); ++i) {
+    const BlockTypeInfo& row = block_type_table()[i];
+    SCOPED_TRACE(std::string(row.name));
+    EXPECT_TRUE(names.insert(row.name).second) << "name repeated";
+    EXPECT_TRUE(ids.insert(row.gguf_id).second) << "id repeated";
+    EXPECT_GT(row.block_elements, 0);
+    EXPECT_GT(row.block_bytes, 0);
+    EXPECT_EQ(&info(static_cast<BlockType>(i)), &row);
+    EXPECT_EQ(block_type_from_gguf(row.gguf_id), static_cast<BlockType>(i));
+    EXPECT_FALSE(is_retired_gguf_id(row.gguf_id));
+    if (row.plain) {
+      EXPECT_EQ(row.block_elements, 1);
+      EXPECT_EQ(row.block_bytes, storage_bytes(*row.plain));
+    }
+    if (row.fast != nullptr) {
+      EXPECT_NE(row.scalar, nullptr) << "a fast path needs its scalar twin";
+    }
+    EXPECT_EQ(can_decode(static_cast<BlockType>(i)), row.scalar != nullptr);
+  }
+}
+
+TEST(BlockTypeTable, WhatThisVersionDecodes) {
+  std::vector<std::string_view> decoded;
+  for (const BlockTypeInfo& row : block_type_table()) {
+    if (row.scalar != nullptr) decoded.push_back(row.name);
+  }
+  EXPECT_EQ(decoded, (std::vector<std::string_view>{"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q8_0"}));
+}
+
+TEST(BlockTypeTable, RetiredAndUnknownIdsHaveNoRow) {
+  for (const uint32_t id : {4U, 5U, 31U, 32U, 33U, 36U, 37U, 38U}) {
+    EXPECT_TRUE(is_retired_gguf_id(id));
+    EXPECT_FALSE(block_type_from_gguf(id).has_value());
+  }
+  for (const uint32_t id : {42U, 63U, 64U, 99U, 0xFFFFFFFFU}) {
+    EXPECT_FALSE(is_retired_gguf_id(id));
+    EXPECT_FALSE(block_type_from_gguf(id).has_value());
+  }
+}
+
+TEST(DecodeF32, ChecksItsPreconditions) {
+  std::vector<std::byte> block(34);
+  std::vector<float> out(32);
+  EXPECT_NO_THROW(decode_f32(BlockType::kQ8_0, block, out));
+  EXPECT_THROW(decode_f32(BlockType::kQ8_0, std::span(block).first(33), out), InternalError);
+  EXPECT_THROW(decode_f32(BlockType::kQ8_0, block, std::span(out).first(31)), InternalError);
+  EXPECT_THROW(decode_f32(BlockType::kQ6_K, {}, {}), InternalError);
+  EXPECT_NO_THROW(decode_f32(BlockType::kQ8_0, {}, {}));
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,36 @@
+// The decoders that quant.def names, one .cpp per block format, which draws the block. All have the contract of DecodeF32.
+//
+// `scalar` is the format's definition: in f32, each multiply and add rounded on its own (never fused), scales widened
+// exactly, subnormals and signed zeros kept. This is what gguf-py computes, bit for bit; of NaNs only that they are NaN.
+// `fast` gives the same bits. It hands a block with a non-finite scale to `scalar`, because which NaN comes out of
+// NaN + NaN depends on the order of operands that a compiler picks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace headrace::quant {
+
+void f32_scalar(std::span<const std::byte> in, std::span<float> out);
+void f16_scalar(std::span<const std::byte> in, std::span<float> out);
+void bf16_scalar(std::span<const std::byte> in, std::span<float> out);
+void q4_0_scalar(std::span<const std::byte> in, std::span<float> out);
+void q4_1_scalar(std::span<const std::byte> in, std::span<float> out);
+void q4_1_fast(std::span<const std::byte> in, std::span<float> out);
+void q8_0_scalar(std::span<const std::byte> in, std::span<float> out);
+void q8_0_fast(std::span<const std::byte> in, std::span<float> out);
+
+// The i-th block of `in`, copied out: `in` need not be aligned. Block is a struct of the format's exact layout.
+template <class Block>
+[[nodiscard]] Block load_block(std::span<const std::byte> in, size_t i) {
+  Block block;
+  std::memcpy(&block, in.data() + i * sizeof(Block), sizeof(Block));
+  return block;
+}
+
+// True for the bits of an f16 infinity or NaN.
+[[nodiscard]] constexpr bool f16_is_special(uint16_t bits) { return (bits & 0x7C00U) == 0x7C00U; }
+
+}  // namespace headrace::quant

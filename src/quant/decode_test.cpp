@@ -1,0 +1,177 @@
+#include "quant/decode.h"
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+#include <rapidcheck.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/half.h"
+#include "quant/block_type.h"
+
+namespace headrace {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+// The data of a version 1.0 .npy file; these are all little-endian and in C order.
+template <class T>
+std::vector<T> read_npy(const std::string& name) {
+  std::ifstream file(std::string(HEADRACE_TESTDATA) + "/quants/" + name, std::ios::binary);
+  EXPECT_TRUE(file) << name;
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
+  const size_t start = 10 + static_cast<unsigned char>(bytes.at(8)) + 256U * static_cast<unsigned char>(bytes.at(9));
+  std::vector<T> out((bytes.size() - start) / sizeof(T));
+  std::memcpy(out.data(), bytes.data() + start, out.size() * sizeof(T));
+  return out;
+}
+
+std::vector<float> run(DecodeF32 decode, const BlockTypeInfo& row, std::span<const std::byte> in) {
+  const size_t blocks = in.size() / static_cast<size_t>(row.block_bytes);
+  std::vector<float> out(blocks * static_cast<size_t>(row.block_elements), -99.F);
+  decode(in, out);
+  return out;
+}
+
+// Index of the first element whose bits differ, or -1. Of NaNs only that both are NaN where `any_nan`.
+ptrdiff_t first_difference(const std::vector<float>& a, const std::vector<float>& b, bool any_nan) {
+  if (a.size() != b.size()) return std::numeric_limits<ptrdiff_t>::max();
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (any_nan && std::isnan(a[i]) && std::isnan(b[i])) continue;
+    if (std::bit_cast<uint32_t>(a[i]) != std::bit_cast<uint32_t>(b[i])) return static_cast<ptrdiff_t>(i);
+  }
+  return -1;
+}
+
+// Runs `body` once for every instruction set of this machine.
+template <class Body>
+void for_each_target(const Body& body) {
+  const int64_t all = hwy::SupportedTargets();
+  for (int64_t rest = all; rest != 0; rest &= rest - 1) {
+    hwy::SetSupportedTargetsForTest(rest & -rest);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    body(std::string(hwy::TargetName(rest & -rest)));
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+class Golden : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Golden, EqualsGgufPy) {
+  const std::string file = GetParam();
+  const std::string type_name = file.substr(file.find('.') + 1);  // "special.Q4_0" and "Q4_0" are both Q4_0
+  const auto raw = read_npy<std::byte>(file + ".raw.npy");
+  const auto want = read_npy<float>(file + ".f32.npy");
+  ASSERT_FALSE(want.empty());
+  for (const BlockTypeInfo& row : block_type_table()) {
+    if (row.name != type_name) continue;
+    const bool any_nan = !row.plain.has_value();
+    EXPECT_EQ(first_difference(run(row.scalar, row, raw), want, any_nan), -1);
+    if (row.fast == nullptr) continue;
+    for_each_target([&](const std::string& target) {
+      EXPECT_EQ(first_difference(run(row.fast, row, raw), want, any_nan), -1) << target;
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Quants, Golden,
+                         ::testing::Values("BF16", "Q4_0", "Q4_1", "Q8_0", "special.F16", "special.BF16",
+                                           "special.Q4_0", "special.Q4_1", "special.Q8_0"));
+
+template <class... T>
+Bytes bytes(T... values) {
+  return {static_cast<std::byte>(values)...};
+}
+
+TEST(Q4_1, HeaderIsFourBytes_E01) {
+  const Bytes block = bytes(0x00, 0x38, 0x00, 0xBC, 0xF0, 0xE1, 0xD2, 0xC3, 0xB4, 0xA5, 0x96, 0x87, 0x78, 0x69, 0x5A,
+                            0x4B, 0x3C, 0x2D, 0x1E, 0x0F);
+  for (const DecodeF32 decode : {quant::q4_1_scalar, quant::q4_1_fast}) {
+    const auto y = run(decode, info(BlockType::kQ4_1), block);
+    for (size_t j = 0; j < 16; ++j) {
+      EXPECT_EQ(y[j], -1.F + 0.5F * static_cast<float>(j));
+      EXPECT_EQ(y[j + 16], 6.5F - 0.5F * static_cast<float>(j));
+    }
+  }
+}
+
+TEST(Q4_0, NibblesAreOffsetBinary_E03) {
+  Bytes block = bytes(0x00, 0x3C);
+  for (int j = 0; j < 8; ++j) {
+    block.push_back(std::byte{0x0F});
+    block.push_back(std::byte{0xF0});
+  }
+  block[17] = std::byte{0x88};
+  const auto y = run(quant::q4_0_scalar, info(BlockType::kQ4_0), block);
+  EXPECT_EQ(y[0], 7.F);
+  EXPECT_EQ(y[16], -8.F);
+  EXPECT_EQ(y[1], -8.F);
+  EXPECT_EQ(y[17], 7.F);
+  EXPECT_EQ(y[15], 0.F);
+  EXPECT_EQ(y[31], 0.F);
+}
+
+TEST(Q8_0, SecondBlockStartsAfter34Bytes_E05) {
+  Bytes blocks(68);
+  for (size_t b = 0; b < 2; ++b) {
+    blocks[b * 34 + 1] = std::byte{b == 0 ? uint8_t{0x3C} : uint8_t{0xC0}};  // d = 1, then -2
+    for (size_t j = 0; j < 32; ++j) blocks[b * 34 + 2 + j] = static_cast<std::byte>(j * 8 + b);
+  }
+  for (const DecodeF32 decode : {quant::q8_0_scalar, quant::q8_0_fast}) {
+    const auto y = run(decode, info(BlockType::kQ8_0), blocks);
+    for (size_t j = 0; j < 32; ++j) {
+      EXPECT_EQ(y[j], static_cast<float>(static_cast<int8_t>(j * 8)));
+      EXPECT_EQ(y[32 + j], -2.F * static_cast<float>(static_cast<int8_t>(j * 8 + 1)));
+    }
+  }
+}
+
+TEST(Plain, AllHalvesWidenLikeHalfH_E06) {
+  std::vector<uint16_t> halves(65536);
+  for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
+  const auto raw = std::as_bytes(std::span(halves));
+  const auto f16 = run(quant::f16_scalar, info(BlockType::kF16), raw);
+  const auto bf16 = run(quant::bf16_scalar, info(BlockType::kBF16), raw);
+  for (size_t i = 0; i < halves.size(); ++i) {
+    ASSERT_EQ(std::bit_cast<uint32_t>(f16[i]), std::bit_cast<uint32_t>(f16_to_f32(halves[i]))) << i;
+    ASSERT_EQ(std::bit_cast<uint32_t>(bf16[i]), static_cast<uint32_t>(i) << 16) << i;
+  }
+}
+
+// Any bytes, any number of blocks, any start: a prefix of 0 to 63 bytes shifts the input off every alignment, and the
+// guard floats show writing past the end.
+void check_fast_equals_scalar(const BlockTypeInfo& row) {
+  const auto blocks = *rc::gen::inRange<size_t>(0, 40);
+  const auto shift = *rc::gen::inRange<size_t>(0, 64);
+  const auto out_shift = *rc::gen::inRange<size_t>(0, 16);
+  const auto raw = *rc::gen::container<std::vector<uint8_t>>(shift + blocks * static_cast<size_t>(row.block_bytes),
+                                                            rc::gen::arbitrary<uint8_t>());
+  const auto in = std::as_bytes(std::span(raw)).subspan(shift);
+  const auto want = run(row.scalar, row, in);
+  for_each_target([&](const std::string& target) {
+    RC_LOG() << std::string(row.name) << " on " << target;
+    std::vector<float> got(out_shift + want.size() + 1, 123.F);
+    row.fast(in, std::span(got).subspan(out_shift, want.size()));
+    RC_ASSERT(got.back() == 123.F);
+    const std::vector<float> body(got.begin() + static_cast<ptrdiff_t>(out_shift), got.end() - 1);
+    RC_ASSERT(first_difference(body, want, false) == -1);
+  });
+}
+
+TEST(FastPath, EqualsScalarBitForBit) {
+  for (const BlockTypeInfo& row : block_type_table()) {
+    if (row.fast == nullptr) continue;
+    EXPECT_TRUE(rc::check("fast equals scalar", [&row] { check_fast_equals_scalar(row); })) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace headrace
