@@ -1,0 +1,92 @@
+#include "formats/safetensors_writer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <unordered_set>
+
+#include "base/checked.h"
+
+namespace headrace {
+
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the reference implementation's limit on the JSON
+constexpr size_t kLengthWordBytes = 8;
+constexpr std::string_view kMetadataKey = "__metadata__";
+
+// The largest power of two, at most kAlignment, that divides a tensor's length.
+uint64_t natural_alignment(uint64_t length) {
+  return length == 0 ? kAlignment : std::min(kAlignment, uint64_t{1} << std::countr_zero(length));
+}
+
+Status check(std::span<const OutTensor> tensors) {
+  std::unordered_set<std::string_view> names;
+  for (const OutTensor& t : tensors) {
+    if (t.name == kMetadataKey) return fail(ErrorCode::kSafetensors, "safetensors: tensor name '{}' is reserved", t.name);
+    if (!names.insert(t.name).second)
+      return fail(ErrorCode::kSafetensors, "safetensors: two tensors are named '{}'", t.name);
+    const auto elements = checked_product(t.shape);
+    const auto bytes = elements ? checked_mul(*elements, storage_bytes(t.dtype)) : std::nullopt;
+    if (!bytes || *bytes < 0 || static_cast<uint64_t>(*bytes) != t.length_bytes)
+      return fail(ErrorCode::kSafetensors, "safetensors: tensor '{}': {} bytes do not fit shape [{}] of {}", t.name,
+                  t.length_bytes, fmt::join(t.shape, ", "), name(t.dtype));
+  }
+  return {};
+}
+
+// Tensor indices in file order: every prefix keeps the alignment that the next tensor needs.
+std::vector<size_t> file_order(std::span<const OutTensor> tensors) {
+  std::vector<size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](size_t i) { return natural_alignment(tensors[i].length_bytes); });
+  return order;
+}
+
+Result<std::string> header_text(const nlohmann::ordered_json& header) {
+  try {
+    return header.dump();
+  } catch (const nlohmann::json::type_error& e) {
+    return fail(ErrorCode::kSafetensors, "safetensors: a name or metadata string is not UTF-8: {}", e.what());
+  }
+}
+
+}  // namespace
+
+Result<SafetensorsLayout> layout_safetensors(std::span<const OutTensor> tensors,
+                                             const std::map<std::string, std::string>& metadata) {
+  HR_TRY_STATUS(check(tensors));
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header[kMetadataKey] = metadata;
+  SafetensorsLayout layout;
+  layout.offsets_bytes.resize(tensors.size());
+  uint64_t end = 0;
+  for (const size_t i : file_order(tensors)) {
+    const OutTensor& t = tensors[i];
+    const auto next = checked_add(end, t.length_bytes);
+    if (!next) return fail(ErrorCode::kSafetensors, "safetensors: tensor '{}': the file's size overflows", t.name);
+    header[t.name] = {{"dtype", info(t.dtype).safetensors}, {"shape", t.shape}, {"data_offsets", {end, *next}}};
+    layout.offsets_bytes[i] = end;
+    end = *next;
+  }
+  HR_TRY(std::string text, header_text(header));
+  text.append((kAlignment - (kLengthWordBytes + text.size()) % kAlignment) % kAlignment, ' ');
+  if (text.size() > kMaxHeaderBytes)
+    return fail(ErrorCode::kSafetensors, "safetensors: the header takes {} bytes, the format allows {}", text.size(),
+                kMaxHeaderBytes);
+  const uint64_t length = text.size();
+  layout.header_bytes.resize(kLengthWordBytes);
+  std::memcpy(layout.header_bytes.data(), &length, kLengthWordBytes);
+  layout.header_bytes += text;
+  for (uint64_t& offset : layout.offsets_bytes) offset += layout.header_bytes.size();
+  const auto total = checked_add(end, static_cast<uint64_t>(layout.header_bytes.size()));
+  if (!total) return fail(ErrorCode::kSafetensors, "safetensors: the file's size overflows");
+  layout.total_bytes = *total;
+  return layout;
+}
+
+}  // namespace headrace
