@@ -21,3 +21,18 @@ if(test_sources)
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}" LABELS unit)
   endforeach()
 endif()
+
+# Checks in Python that need nothing but its standard library.
+function(add_python_test name)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endfunction()
+add_python_test(layering tests/layering/check_layering.py)
+add_python_test(errors.doc scripts/errors_doc.py --check)
+add_python_test(errors.coverage tests/errors/check_error_coverage.py)
+if(TARGET headrace_cli)
+  add_python_test(cli_golden tests/cli_golden/run.py --headrace $<TARGET_FILE:headrace_cli>)
+  set_tests_properties(cli_golden PROPERTIES LABELS cli)
+endif()
+
+add_test(NAME consumer COMMAND ${CMAKE_COMMAND}
+  -D BUILD=${PROJECT_BINARY_DIR} -D WORK=${PROJECT_BINARY_DIR}/consumer -P ${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake)
