@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+
+#include "weights/manifest.h"
+#include "weights/manifest_fields.h"
+
+namespace headrace {
+namespace {
+
+using Json = nlohmann::json;
+using manifest_detail::fields;
+using manifest_detail::kValueKindNames;
+
+constexpr size_t kMaxTextBytes = size_t{64} << 20;
+constexpr size_t kMaxValues = size_t{4} << 20;
+constexpr size_t kMaxDepth = 16;
+constexpr size_t kMaxFaults = 20;
+
+// Features a manifest may ask for that this version honours.
+constexpr std::array<std::string_view, 0> kKnownFeatures{};
+
+// Bounds what the parser would build, without building it: commas and brackets count the values.
+Status check_bounds(std::string_view text) {
+  if (text.size() > kMaxTextBytes)
+    return fail(ErrorCode::kManifest, "manifest: {} bytes, more than the {} allowed", text.size(), kMaxTextBytes);
+  size_t depth = 0;
+  size_t values = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    in_string = c == '"';
+    if (c == '[' || c == '{') ++depth;
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+    if (c == ',' || c == '[' || c == '{') ++values;
+    if (depth > kMaxDepth) return fail(ErrorCode::kManifest, "manifest: nested deeper than {} levels", kMaxDepth);
+    if (values > kMaxValues) return fail(ErrorCode::kManifest, "manifest: more than {} values", kMaxValues);
+  }
+  return {};
+}
+
+// nlohmann keeps the last of two equal keys in silence; the callback sees both.
+class DuplicateKeys {
+ public:
+  bool operator()(int /*depth*/, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open_.emplace_back();
+    if (event == Json::parse_event_t::object_end) open_.pop_back();
+    if (event == Json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second && first_.empty())
+      first_ = parsed.get<std::string>();
+    return true;
+  }
+  [[nodiscard]] const std::string& first() const { return first_; }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+  std::string first_;
+};
+
+class Reader {
+ public:
+  Reader(const Json& value, std::string path, std::vector<std::string>& faults)
+      : value_(value), path_(std::move(path)), faults_(faults) {}
+
+  template <class T>
+  void operator()(const char* key, T& out) {
+    const auto it = value_.find(key);
+    const std::string path = path_.empty() ? key : path_ + "." + key;
+    if (it == value_.end()) return fault_at(path, "missing");
+    Reader(*it, path, faults_).read(out);
+  }
+
+  void read(bool& out) { take(out, value_.is_boolean(), "true or false"); }
+  void read(std::string& out) { take(out, value_.is_string(), "a string"); }
+  void read(double& out) { take(out, value_.is_number(), "a number"); }
+  void read(uint64_t& out) { take(out, value_.is_number_unsigned(), "a whole number, not negative"); }
+  void read(int64_t& out) {
+    take(out, value_.is_number_integer() && (!value_.is_number_unsigned() || value_.get<uint64_t>() <= INT64_MAX),
+         "a whole number");
+  }
+  void read(DType& out) { read_word(out, "a dtype", [](std::string_view word) { return parse_dtype(word); }); }
+  void read(Role& out) { read_enum(out, "a role", kRoleNames); }
+  void read(ValueKind& out) { read_enum(out, "data or cache", kValueKindNames); }
+  void read(Dim& out) {
+    if (value_.is_number_integer()) {
+      int64_t number = 0;
+      read(number);
+      out = number;
+    } else if (value_.is_string()) {
+      auto dim = parse_dim(value_.get_ref<const std::string&>());
+      if (!dim) return fault(dim.error().message);
+      out = *std::move(dim);
+    } else {
+      fault("not a dimension: a whole number, or an expression as a string");
+    }
+  }
+  void read(ManifestValue& out) {
+    if (!value_.is_array()) return read_alternative(value_, out, [](const auto& item) { return item; });
+    if (value_.empty()) return static_cast<void>(out = std::vector<int64_t>{});
+    read_alternative(value_.front(), out, [](const auto& item) { return std::vector{item}; });
+  }
+  template <class T>
+  void read(std::map<std::string, T>& out) {
+    if (!value_.is_object()) return fault("not an object");
+    for (const auto& [key, item] : value_.items()) Reader(item, path_ + "." + key, faults_).read(out[key]);
+  }
+  template <class T>
+  void read(std::optional<T>& out) {
+    if (!value_.is_null()) read(out.emplace());
+  }
+  template <class T>
+  void read(std::vector<T>& out) {
+    if (!value_.is_array()) return fault("not an array");
+    out.resize(value_.size());
+    for (size_t i = 0; i < out.size(); ++i) {
+      T item{};
+      Reader(value_[i], path_ + "[" + std::to_string(i) + "]", faults_).read(item);
+      out[i] = std::move(item);
+    }
+  }
+  template <class T>
+    requires requires(Reader& r, T& v) { fields(r, v); }
+  void read(T& out) {
+    if (!value_.is_object()) return fault("not an object");
+    fields(*this, out);
+  }
+
+ private:
+  void fault(std::string_view what) { fault_at(path_, what); }
+  void fault_at(std::string_view path, std::string_view what) {
+    if (faults_.size() < kMaxFaults) faults_.push_back(fmt::format("{}: {}", path, what));
+  }
+  template <class T>
+  void take(T& out, bool fits, std::string_view wanted) {
+    if (!fits) return fault(fmt::format("not {}", wanted));
+    out = value_.get<T>();
+  }
+  template <class T, class F>
+  void read_word(T& out, std::string_view wanted, F parse) {
+    if (!value_.is_string()) return fault(fmt::format("not a string naming {}", wanted));
+    const auto& word = value_.get_ref<const std::string&>();
+    if (const auto value = parse(std::string_view(word))) return static_cast<void>(out = *value);
+    fault(fmt::format("'{}' is not {}", word.substr(0, 60), wanted));
+  }
+  template <class T>
+  void read_enum(T& out, std::string_view wanted, std::span<const std::string_view> names) {
+    read_word(out, wanted, [names](std::string_view word) -> std::optional<T> {
+      const auto it = std::find(names.begin(), names.end(), word);
+      return it == names.end() ? std::nullopt : std::optional(static_cast<T>(it - names.begin()));
+    });
+  }
+  // Chooses the alternative by the JSON type of `sample`; `wrap` makes a vector type of it for arrays.
+  template <class F>
+  void read_alternative(const Json& sample, ManifestValue& out, F wrap) {
+    const auto as = [&](auto prototype) {
+      auto value = wrap(prototype);
+      read(value);
+      out = std::move(value);
+    };
+    if (sample.is_boolean()) return as(bool{});
+    if (sample.is_string()) return as(std::string{});
+    const auto is_float = [](const Json& item) { return item.is_number_float(); };
+    if (value_.is_array() && std::any_of(value_.begin(), value_.end(), is_float)) return as(double{});
+    if (sample.is_number_integer()) return as(int64_t{});
+    if (sample.is_number_float()) return as(double{});
+    fault("not a value: true or false, a number, a string or an array of one of them");
+  }
+
+  const Json& value_;
+  std::string path_;
+  std::vector<std::string>& faults_;
+};
+
+Result<Json> parse_tree(std::string_view text) {
+  HR_TRY_STATUS(check_bounds(text));
+  DuplicateKeys duplicates;
+  Json root;
+  try {
+    root = Json::parse(text.begin(), text.end(), std::ref(duplicates));
+  } catch (const Json::parse_error& e) {
+    return fail(ErrorCode::kManifest, "manifest: not JSON, byte {}", e.byte);
+  } catch (const Json::out_of_range&) {
+    return fail(ErrorCode::kManifest, "manifest: a number is out of range");
+  }
+  if (!duplicates.first().empty())
+    return fail(ErrorCode::kManifest, "manifest: key '{}' is repeated in one object", duplicates.first().substr(0, 60));
+  if (!root.is_object()) return fail(ErrorCode::kManifest, "manifest: not a JSON object");
+  return root;
+}
+
+// What decides whether the rest can be understood, before the rest is looked at.
+Status check_head(const Json& root) {
+  const auto format = root.find("format");
+  if (format == root.end() || *format != kManifestFormat)
+    return fail(ErrorCode::kManifest, "manifest: format is not \"{}\"", kManifestFormat);
+  const auto version = root.find("version");
+  if (version == root.end() || !version->is_number_integer())
+    return fail(ErrorCode::kManifest, "manifest: version is missing or not a whole number");
+  if (*version != kManifestVersion)
+    return fail(ErrorCode::kManifest, "manifest: version {}, this build reads version {}", version->dump(),
+                kManifestVersion);
+  const auto features = root.find("requires");
+  if (features == root.end() || !features->is_array()) return {};  // reported with the other fields
+  for (const auto& feature : *features) {
+    if (!feature.is_string()) continue;
+    const auto& word = feature.get_ref<const std::string&>();
+    if (std::find(kKnownFeatures.begin(), kKnownFeatures.end(), word) == kKnownFeatures.end())
+      return fail(ErrorCode::kManifest, "manifest: requires '{}', which this build does not know", word.substr(0, 60));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Manifest> from_json(std::string_view text) {
+  HR_TRY(const Json root, parse_tree(text));
+  HR_TRY_STATUS(check_head(root));
+  std::vector<std::string> faults;
+  Manifest manifest;
+  Reader(root, "", faults).read(manifest);
+  if (faults.empty()) manifest_detail::check_manifest(manifest, faults);
+  if (!faults.empty()) return fail(merge_faults(ErrorCode::kManifest, std::move(faults)).in("manifest"));
+  return manifest;
+}
+
+}  // namespace headrace
