@@ -9,6 +9,6 @@ sources=("$@")
 [[ $# -gt 0 ]] || sources=("$PWD/src/(?!.*_(test|testing)\.cpp)")
 log=build/dev/clang-tidy.log
 if ! run-clang-tidy-14 -quiet -p build/dev -j "$(nproc)" "${sources[@]}" >"$log" 2>&1; then
-  grep -E '(warning|error):' "$log" | sort -u || tail -20 "$log"
+  sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -E '(warning|error):' | sort -u || tail -20 "$log"
   die "clang-tidy has findings; the whole report is $log"
 fi
