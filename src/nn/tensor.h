@@ -95,8 +95,8 @@ class Scope {
 [[nodiscard]] Tensor broadcast_in_dim(const Tensor& x, Shape shape, std::vector<int64_t> dims);
 [[nodiscard]] Tensor reshape(const Tensor& x, Shape shape);
 [[nodiscard]] Tensor transpose(const Tensor& x, std::vector<int64_t> permutation);
-// [start, limit) of dim; the others whole.
-[[nodiscard]] Tensor slice(const Tensor& x, int64_t dim, Dim start, Dim limit);
+// [start, limit) of dim in steps of `stride`; the others whole.
+[[nodiscard]] Tensor slice(const Tensor& x, int64_t dim, Dim start, Dim limit, int64_t stride = 1);
 [[nodiscard]] Tensor concatenate(const std::vector<Tensor>& parts, int64_t dim);
 // Sum or maximum over `dims`, which disappear.
 [[nodiscard]] Tensor reduce_sum(const Tensor& x, std::vector<int64_t> dims);

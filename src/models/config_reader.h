@@ -1,0 +1,67 @@
+// Reads an architecture's configuration and remembers where each value came from. Faults are collected, so that a user sees
+// all of them at once; reading goes on with a harmless stand-in that finish() never lets out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/checkpoint.h"
+#include "models/model.h"
+
+namespace headrace {
+
+class ConfigReader {
+ public:
+  // Keys are `prefix.name`: "llama" + "block_count".
+  ConfigReader(const Checkpoint& checkpoint, std::string prefix, Warnings& warnings)
+      : checkpoint_(checkpoint), prefix_(std::move(prefix)), warnings_(warnings) {}
+
+  // A count that must be there, >= 1. `field` is our name for it.
+  [[nodiscard]] int64_t count(std::string_view field, std::string_view name);
+  // A count with a documented default, whose reason appears as the origin.
+  [[nodiscard]] int64_t count_or(std::string_view field, std::string_view name, int64_t fallback, std::string_view why);
+  // A finite number > 0 that must be there.
+  [[nodiscard]] double positive(std::string_view field, std::string_view name);
+  // The same with a documented default, which the user is warned about.
+  [[nodiscard]] double positive_or(std::string_view field, std::string_view name, double fallback, std::string_view why);
+  // One number per layer: the key holds one for all or an array of exactly `layers`.
+  [[nodiscard]] std::vector<int64_t> count_each(std::string_view field, std::string_view name, int64_t layers,
+                                                int64_t fallback, std::string_view why);
+  [[nodiscard]] std::optional<std::string> text(std::string_view name);
+
+  // The key may be there without being read: it does not change the maths.
+  void harmless(std::string_view name) { seen_.insert(key(name)); }
+  // The key may be there only with this value, which means "not used".
+  void only(std::string_view name, double value);
+
+  void record(std::string_view field, std::string value, std::string origin);
+  template <class... A>
+  void fault(ErrorCode code, fmt::format_string<A...> text, A&&... args) {
+    if (faults_.empty()) code_ = code;
+    faults_.push_back(fmt::format(text, std::forward<A>(args)...));
+  }
+  [[nodiscard]] std::string key(std::string_view name) const { return fmt::format("{}.{}", prefix_, name); }
+
+  // Refuses keys under the prefix that nothing has read or declared harmless, then reports all faults together.
+  [[nodiscard]] Result<std::vector<ConfigEntry>> finish() &&;
+
+ private:
+  template <class T>
+  std::optional<T> read(Result<std::optional<T>> value);
+  [[nodiscard]] int64_t checked_count(std::string_view name, int64_t value);
+  [[nodiscard]] double checked_positive(std::string_view name, double value);
+
+  const Checkpoint& checkpoint_;
+  std::string prefix_;
+  Warnings& warnings_;
+  std::vector<ConfigEntry> entries_;
+  std::vector<std::string> faults_;
+  ErrorCode code_{};
+  std::set<std::string, std::less<>> seen_;
+};
+
+}  // namespace headrace

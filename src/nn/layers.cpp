@@ -1,0 +1,50 @@
+#include "nn/layers.h"
+
+#include "ops/ops.h"
+
+namespace headrace {
+
+namespace {
+
+Tensor linear(const Linear& layer, const Tensor& x, int64_t split, int64_t merge) {
+  Tracer& t = x.tracer();
+  std::vector<Tensor> operands{x, t.parameter(layer.weight)};
+  if (layer.bias) operands.push_back(t.parameter(*layer.bias));
+  return t.add(ops::kLinear, operands, {split, merge});
+}
+
+}  // namespace
+
+Tensor Linear::operator()(const Tensor& x) const { return linear(*this, x, 0, 0); }
+
+Tensor Linear::split_heads(const Tensor& x, int64_t heads) const { return linear(*this, x, heads, 0); }
+
+Tensor Linear::merge_heads(const Tensor& x) const {
+  const Dim& heads = x.dim(1);
+  if (!heads.is_static()) x.tracer().refuse(fmt::format("the number of heads is symbolic in {}", to_string(x.type())));
+  return linear(*this, x, 0, heads.value());
+}
+
+Tensor RmsNorm::operator()(const Tensor& x) const {
+  const Dim& width = x.dim(x.rank() - 1);
+  if (!width.is_static()) x.tracer().refuse(fmt::format("the last dim of {} is symbolic", to_string(x.type())));
+  const auto last = static_cast<int64_t>(x.rank()) - 1;
+  const Tensor wide = convert(x, DType::kF32);
+  const Tensor mean = reduce_sum(wide * wide, {last}) / static_cast<double>(width.value());
+  std::vector<int64_t> kept;
+  for (int64_t i = 0; i < last; ++i) kept.push_back(i);
+  const Tensor scale = broadcast_in_dim(unary(ops::kRsqrt, mean + eps), x.shape(), kept);
+  return convert(wide * scale * convert(x.tracer().parameter(weight), DType::kF32), x.dtype());
+}
+
+Tensor Embedding::operator()(const Tensor& ids) const {
+  return ids.tracer().add(ops::kEmbedding, {ids.tracer().parameter(weight), ids});
+}
+
+Tensor Embedding::head(const Tensor& x) const { return Linear{.weight = weight}(x); }
+
+Tensor sigmoid(const Tensor& x) { return unary(ops::kLogistic, x); }
+
+Tensor silu(const Tensor& x) { return x * sigmoid(x); }
+
+}  // namespace headrace

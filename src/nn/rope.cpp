@@ -1,0 +1,78 @@
+#include "nn/rope.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "ops/ops.h"
+
+namespace headrace {
+
+namespace {
+
+// base^(-2i/n) / factor for i < n/2, each rounded once to f32 from f64.
+Literal frequencies(const RopeConfig& config) {
+  std::vector<std::byte> bytes(static_cast<size_t>(config.rotated / 2) * sizeof(float));
+  for (int64_t i = 0; i < config.rotated / 2; ++i) {
+    const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(config.rotated);
+    const auto value = static_cast<float>(std::pow(config.base, exponent) / config.linear_factor);
+    std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof(float), &value, sizeof value);
+  }
+  return {.dtype = DType::kF32,
+          .sizes = {config.rotated / 2},
+          .splat = false,
+          .bytes = std::make_shared<const std::vector<std::byte>>(std::move(bytes))};
+}
+
+// angle - round(angle / 2 pi) * 2 pi with 2 pi in three parts (Cody & Waite 1980). The first part has 9 significant
+// bits, so that its product with a multiple up to 2^15 is exact: good to 2.6e-7 for angles up to 131072.
+Tensor reduced(const Tensor& angle) {
+  constexpr double kInverse = 0.15915494;
+  constexpr double kParts[] = {6.28125, 0.0019352436065673828, 6.357301909411278e-08};
+  const Tensor turns = unary(ops::kRoundNearestEven, angle * kInverse);
+  Tensor out = angle;
+  for (const double part : kParts) out = out - turns * part;
+  return out;
+}
+
+struct Halves {
+  Tensor first;
+  Tensor second;
+};
+
+// The two elements of each pair, [B, H, S, n/2] each. Strided slices rather than a reshape to [.., n/2, 2]: IREE cannot
+// reshape a tensor with a symbolic dim.
+Halves take_pairs(const Tensor& x, RopePairing pairing) {
+  const Dim n = x.dim(3);
+  const Dim half = n.value() / 2;
+  if (pairing == RopePairing::kHalf) return {.first = slice(x, 3, 0, half), .second = slice(x, 3, half, n)};
+  return {.first = slice(x, 3, 0, n - 1, 2), .second = slice(x, 3, 1, n, 2)};
+}
+
+}  // namespace
+
+RopeTables rope_tables(const Tensor& positions, const RopeConfig& config) {
+  Tracer& t = positions.tracer();
+  if (config.rotated <= 0 || config.rotated % 2 != 0)
+    t.refuse(fmt::format("rope: {} elements rotate, expected a positive even number", config.rotated));
+  const Shape shape{positions.dim(0), 1, positions.dim(1), config.rotated / 2};
+  const Tensor frequency = t.add(ops::kConstant, {}, {frequencies(config)});
+  const Tensor angle =
+      broadcast_in_dim(convert(positions, DType::kF32), shape, {0, 2}) * broadcast_in_dim(frequency, shape, {3});
+  const Tensor small = reduced(angle);
+  return {.cosine = unary(ops::kCosine, small), .sine = unary(ops::kSine, small)};
+}
+
+Tensor rope(const Tensor& x, const RopeTables& tables, const RopeConfig& config) {
+  if (x.rank() != 4 || !x.dim(3).is_static() || x.dim(3).value() < config.rotated)
+    x.tracer().refuse(fmt::format("rope: {} has no {} elements per head to rotate", to_string(x.type()), config.rotated));
+  const Dim head = x.dim(3);
+  const bool whole = head == Dim(config.rotated);
+  const Halves pairs = take_pairs(whole ? x : slice(x, 3, 0, config.rotated), config.pairing);
+  const Halves turned{.first = pairs.first * tables.cosine - pairs.second * tables.sine,
+                      .second = pairs.first * tables.sine + pairs.second * tables.cosine};
+  std::vector<Tensor> parts{turned.first, turned.second};
+  if (!whole) parts.push_back(slice(x, 3, config.rotated, head));
+  return concatenate(parts, 3);
+}
+
+}  // namespace headrace
