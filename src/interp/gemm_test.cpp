@@ -137,7 +137,7 @@ TYPED_TEST(GemmTest, TakesEveryStride) {
   for (const Layout& odd : {Layout{0, 0, 1, 64}, Layout{0, 1, 1, 64}, Layout{1, 2, 1, 64}, Layout{0, 0, 0, 64},
                             Layout{0, 3, 2, 64}, Layout{5, 1, 2, 64}}) {
     EXPECT_EQ(difference_to_loop(make_case<TypeParam>(2, 3, 3, 4, odd, dense, 1), fast_contraction<TypeParam>(1)), "");
-    expect_same_as_loop(make_case<TypeParam>(2, 3, 3, 4, dense, odd, 2), fast_contraction<TypeParam>(1));
+    EXPECT_EQ(difference_to_loop(make_case<TypeParam>(2, 3, 3, 4, dense, odd, 2), fast_contraction<TypeParam>(1)), "");
   }
   auto backwards = make_case<TypeParam>(1, 3, 3, 4, dense, dense, 3);
   backwards.x.a = backwards.a.data() + 11;
