@@ -24,6 +24,7 @@ using MetaArray = std::variant<std::vector<bool>, std::vector<int64_t>, std::vec
 // them with lossless conversion.
 struct MetaValue {
   std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, MetaArray> value;
+  friend bool operator==(const MetaValue&, const MetaValue&) = default;
 };
 
 // One file of the checkpoint. Size, device, inode and modification time are those seen when the header was read; the

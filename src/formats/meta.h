@@ -36,7 +36,11 @@ namespace headrace {
 [[nodiscard]] Result<std::optional<std::vector<int64_t>>> meta_int_each(const Checkpoint& checkpoint,
                                                                         std::string_view key, int64_t count);
 
-// What is there, for messages: `u64`, `string`, `array of 3 string`, `absent`.
+// A value as an integer if nothing is lost, as the functions above do it.
+[[nodiscard]] std::optional<int64_t> as_int(const MetaValue& value);
+[[nodiscard]] std::optional<double> as_float(const MetaValue& value);
+
+// What is there, for messages: `unsigned integer`, `string`, `array of 3 strings`, `absent`.
 [[nodiscard]] std::string meta_type_name(const Checkpoint& checkpoint, std::string_view key);
 // The value on one line, for people: strings quoted and cut after 60 bytes, arrays by their first items and length.
 [[nodiscard]] std::string describe(const MetaValue& value);

@@ -47,12 +47,30 @@ std::vector<size_t> file_order(std::span<const OutTensor> tensors) {
   return order;
 }
 
-Result<std::string> header_text(const nlohmann::ordered_json& header) {
+// JSON of one name or string. Errors: kSafetensors, when it is not UTF-8.
+Result<std::string> quoted(const std::string& text) {
   try {
-    return header.dump();
+    return nlohmann::json(text).dump();
   } catch (const nlohmann::json::type_error& e) {
     return fail(ErrorCode::kSafetensors, "safetensors: a name or metadata string is not UTF-8: {}", e.what());
   }
+}
+
+// Appends `"key":value` to the header's object. Joined by hand: a JSON object that keeps its order looks every new key
+// up linearly.
+Status append_member(std::string& object, const std::string& key, const std::string& value_json) {
+  HR_TRY(const std::string key_json, quoted(key));
+  object += fmt::format("{}{}:{}", object.size() > 1 ? "," : "", key_json, value_json);
+  return {};
+}
+
+Result<std::string> metadata_json(const std::map<std::string, std::string>& metadata) {
+  std::string object = "{";
+  for (const auto& [key, value] : metadata) {
+    HR_TRY(const std::string value_json, quoted(value));
+    HR_TRY_STATUS(append_member(object, key, value_json));
+  }
+  return object + "}";
 }
 
 }  // namespace
@@ -60,8 +78,11 @@ Result<std::string> header_text(const nlohmann::ordered_json& header) {
 Result<SafetensorsLayout> layout_safetensors(std::span<const OutTensor> tensors,
                                              const std::map<std::string, std::string>& metadata) {
   HR_TRY_STATUS(check(tensors));
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header[kMetadataKey] = metadata;
+  std::string text = "{";
+  if (!metadata.empty()) {
+    HR_TRY(const std::string json, metadata_json(metadata));
+    HR_TRY_STATUS(append_member(text, std::string(kMetadataKey), json));
+  }
   SafetensorsLayout layout;
   layout.offsets_bytes.resize(tensors.size());
   uint64_t end = 0;
@@ -69,11 +90,13 @@ Result<SafetensorsLayout> layout_safetensors(std::span<const OutTensor> tensors,
     const OutTensor& t = tensors[i];
     const auto next = checked_add(end, t.length_bytes);
     if (!next) return fail(ErrorCode::kSafetensors, "safetensors: tensor '{}': the file's size overflows", t.name);
-    header[t.name] = {{"dtype", info(t.dtype).safetensors}, {"shape", t.shape}, {"data_offsets", {end, *next}}};
+    HR_TRY_STATUS(append_member(text, t.name,
+                                fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                                            info(t.dtype).safetensors, fmt::join(t.shape, ","), end, *next)));
     layout.offsets_bytes[i] = end;
     end = *next;
   }
-  HR_TRY(std::string text, header_text(header));
+  text += '}';
   text.append((kAlignment - (kLengthWordBytes + text.size()) % kAlignment) % kAlignment, ' ');
   if (text.size() > kMaxHeaderBytes)
     return fail(ErrorCode::kSafetensors, "safetensors: the header takes {} bytes, the format allows {}", text.size(),

@@ -1,0 +1,20 @@
+// What a file is, by its first bytes: to choose the reader, and to say what someone gave us instead of a checkpoint.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "formats/checkpoint.h"
+
+namespace headrace {
+
+// As many first bytes as sniffing looks at.
+inline constexpr size_t kSniffBytes = 512;
+
+// The container that this version reads, or nullopt.
+[[nodiscard]] std::optional<ContainerKind> sniff_container(std::string_view first_bytes);
+// What else it is, for people: `a git-LFS pointer, not the weights (fetch them with git lfs pull)`.
+[[nodiscard]] std::string describe_file(std::string_view first_bytes, uint64_t file_bytes);
+
+}  // namespace headrace
