@@ -185,27 +185,21 @@ class Llama final : public Model {
 
   [[nodiscard]] Tensor forward(const Tensor& tokens, const Tensor& positions, KvCache& kv) const override {
     Tracer& t = tokens.tracer();
-    Tensor x = scoped(t, "token_embd", [&] { return weights_.token_embd(tokens); });
-    const RopeTables tables = scoped(t, "rope", [&] { return rope_tables(positions, config_.rope); });
+    Tensor x = in_scope(t, "token_embd", [&] { return weights_.token_embd(tokens); });
+    const RopeTables tables = in_scope(t, "rope", [&] { return rope_tables(positions, config_.rope); });
     for (int64_t i = 0; i < config_.layers; ++i) {
       const Scope block_scope(t, fmt::format("blk.{}", i));
       const Block& b = weights_.blocks[static_cast<size_t>(i)];
-      const Tensor a = scoped(t, "attn_norm", [&] { return b.attn_norm(x); });
-      x = x + scoped(t, "attn", [&] { return b.attn(a, config_, i, tables, positions, kv); });
-      const Tensor f = scoped(t, "ffn_norm", [&] { return b.ffn_norm(x); });
-      x = x + scoped(t, "ffn", [&] { return b.ffn(f); });
+      const Tensor a = in_scope(t, "attn_norm", [&] { return b.attn_norm(x); });
+      x = x + in_scope(t, "attn", [&] { return b.attn(a, config_, i, tables, positions, kv); });
+      const Tensor f = in_scope(t, "ffn_norm", [&] { return b.ffn_norm(x); });
+      x = x + in_scope(t, "ffn", [&] { return b.ffn(f); });
     }
-    x = scoped(t, "output_norm", [&] { return weights_.output_norm(x); });
-    return scoped(t, "output", [&] { return weights_.output ? (*weights_.output)(x) : weights_.token_embd.head(x); });
+    x = in_scope(t, "output_norm", [&] { return weights_.output_norm(x); });
+    return in_scope(t, "output", [&] { return weights_.output ? (*weights_.output)(x) : weights_.token_embd.head(x); });
   }
 
  private:
-  template <class Body>
-  static auto scoped(Tracer& t, const char* name, const Body& body) {
-    const Scope scope(t, name);
-    return body();
-  }
-
   LlamaConfig config_;
   std::vector<ConfigEntry> entries_;
   Weights weights_;

@@ -71,6 +71,13 @@ class Scope {
   Tracer& tracer_;
 };
 
+// body() inside Scope(tracer, name).
+template <class Body>
+auto in_scope(Tracer& tracer, const char* name, const Body& body) {
+  const Scope scope(tracer, name);
+  return body();
+}
+
 // Elementwise. Operands of equal dtype; shapes broadcast as in numpy (trailing dims align, a dim of 1 stretches); two
 // symbolic dims fit when their expressions are equal. Numbers take the tensor's dtype.
 [[nodiscard]] Tensor operator+(const Tensor& a, const Tensor& b);
