@@ -35,7 +35,7 @@ class HostTensor {
   // Writable views. Precondition: owned and not shared (a fresh tensor).
   [[nodiscard]] std::span<F> mutable_floats();
   [[nodiscard]] std::span<int64_t> mutable_ints();
-  // The same elements under other sizes or another dtype of the same storage kind. Shares storage.
+  // The same elements under other sizes. Shares storage.
   [[nodiscard]] HostTensor reshaped(std::vector<int64_t> sizes) const;
   // Rounds floats to dtype() / wraps ints to its width, in place. Precondition: owned and not shared.
   void settle();
@@ -44,6 +44,7 @@ class HostTensor {
   DType dtype_{};
   std::vector<int64_t> sizes_;
   int64_t elements_ = 0;
+  bool owned_ = false;
   std::shared_ptr<const F> floats_;
   std::shared_ptr<const int64_t> ints_;
 };
