@@ -1,0 +1,73 @@
+#include "passes/pipeline.h"
+
+#include <algorithm>
+
+#include "ir/verify.h"
+#include "passes/dead_code.h"
+#include "passes/expand.h"
+#include "passes/inline_calls.h"
+#include "passes/specialise.h"
+#include "passes/unify_constants.h"
+
+namespace headrace {
+
+namespace {
+
+struct Step {
+  std::string_view pass;
+  bool iree{};
+  bool xla{};
+};
+
+constexpr Step kPipeline[] = {
+    // Before expansion: how an op is best spelt depends on the number of rows.
+    {.pass = "specialise", .iree = true, .xla = true},
+    // XLA's weights are arguments of the entry function, and only of that; IREE's globals are seen from everywhere, so there
+    // outlined blocks may stay outlined.
+    {.pass = "inline-calls", .iree = false, .xla = true},
+    {.pass = "expand", .iree = true, .xla = true},
+    // After expansion, which brings constants of its own.
+    {.pass = "unify-constants", .iree = true, .xla = true},
+    // Last: it sees what the others left unused.
+    {.pass = "dead-code", .iree = true, .xla = true},
+};
+
+}  // namespace
+
+std::span<const PassInfo> pass_table() {
+  static constexpr PassInfo kTable[] = {
+#define HR_PASS(name, function, summary) {name, function, summary},
+#include "passes/passes.def"
+  };
+  return kTable;
+}
+
+const PassInfo* find_pass(std::string_view name) {
+  const auto table = pass_table();
+  const auto row = std::find_if(table.begin(), table.end(), [&](const PassInfo& i) { return i.name == name; });
+  return row == table.end() ? nullptr : &*row;
+}
+
+std::vector<std::string_view> pipeline_for(Engine engine) {
+  std::vector<std::string_view> out;
+  for (const Step& step : kPipeline)
+    if (engine == Engine::kIree ? step.iree : step.xla) out.push_back(step.pass);
+  return out;
+}
+
+Result<Module> run_pipeline(const Module& module, const PassOptions& options, const PassObserver& observer) {
+  HR_TRY_STATUS(verify(module));
+  Module current = module;
+  for (const std::string_view name : pipeline_for(options.engine)) {
+    const PassInfo* pass = find_pass(name);
+    HR_CHECK(pass != nullptr);
+    auto next = pass->run(current, options);
+    if (!next) return fail(std::move(next).error().in(fmt::format("pass {}", name)));
+    current = *std::move(next);
+    if (auto good = verify(current); !good) return fail(std::move(good).error().in(fmt::format("after pass {}", name)));
+    if (observer) observer(name, current);
+  }
+  return current;
+}
+
+}  // namespace headrace
