@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "exporter/export.h"
+#include "passes/pipeline.h"
+#include "tools/command.h"
+#include "tools/interrupt.h"
+#include "tools/progress.h"
+#include "tools/text.h"
+#include "tools/usage.h"
+
+namespace headrace::tools {
+namespace {
+
+constexpr int64_t kDefaultSeq = 128;
+constexpr int64_t kMaxSeq = int64_t{1} << 24;
+constexpr int64_t kMaxJobs = 1024;
+
+// What the user typed; read by parse() once the command runs, so that every message is in our words.
+struct Typed {
+  std::string model, directory;
+  std::string target{"iree,xla"};
+  std::string seq;
+  std::string weights{"safetensors"};
+  std::string max_memory{"512MiB"};
+  std::string jobs;
+  std::string print_after;
+  std::string progress{"auto"};
+};
+
+template <class Value>
+struct Choice {
+  std::string_view name;
+  Value value{};
+};
+constexpr Choice<Target> kTargets[] = {{.name = "iree", .value = Target::kIree},
+                                       {.name = "xla", .value = Target::kXla}};
+constexpr Choice<WeightsForm> kWeights[] = {{.name = "safetensors", .value = WeightsForm::kSafetensors},
+                                            {.name = "none", .value = WeightsForm::kNone}};
+
+template <class Value, size_t N>
+Value choose(std::string_view option, std::string_view word, const Choice<Value> (&choices)[N]) {
+  std::vector<std::string_view> names;
+  for (const auto& choice : choices) {
+    if (choice.name == word) return choice.value;
+    names.push_back(choice.name);
+  }
+  wrong_usage("{}: '{}' is none of {}", option, printable(word), fmt::join(names, ", "));
+}
+
+std::string pass_names() {
+  std::vector<std::string_view> names;
+  for (const PassInfo& pass : pass_table()) names.push_back(pass.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<std::string> parse_passes(std::string_view text) {
+  std::vector<std::string> names = parse_list("--print-after", text);
+  for (const std::string& name : names)
+    if (std::ranges::none_of(pass_table(), [&name](const PassInfo& pass) { return pass.name == name; }))
+      wrong_usage("--print-after: no pass '{}' (passes: {})", printable(name), pass_names());
+  return names;
+}
+
+int64_t parse_seq(std::string_view text) {
+  if (text == "dynamic")
+    wrong_usage(
+        "--seq: this version writes programs for one length; give a number, such as --seq {} (shorter inputs are "
+        "padded on the right)",
+        kDefaultSeq);
+  if (text.find(',') != std::string_view::npos)
+    wrong_usage("--seq: this version writes programs for one length; give one number, and export again for another");
+  return parse_integer("--seq", text, 1, kMaxSeq);
+}
+
+ExportOptions parse(const Typed& typed) {
+  ExportOptions options;
+  options.model_path = typed.model;
+  options.directory = typed.directory;
+  options.targets.clear();
+  if (typed.model.empty()) wrong_usage("MODEL is empty");
+  if (typed.directory.empty()) wrong_usage("-o: the directory's name is empty");
+  for (const std::string& word : parse_list("--target", typed.target)) {
+    const Target target = choose("--target", word, kTargets);
+    if (std::ranges::find(options.targets, target) == options.targets.end()) options.targets.push_back(target);
+  }
+  options.seq = typed.seq.empty() ? kDefaultSeq : parse_seq(typed.seq);
+  options.weights = choose("--weights", typed.weights, kWeights);
+  options.max_memory_bytes = parse_size("--max-memory", typed.max_memory);
+  if (!typed.jobs.empty()) options.jobs = static_cast<int>(parse_integer("--jobs", typed.jobs, 1, kMaxJobs));
+  if (!typed.print_after.empty()) options.print_after = parse_passes(typed.print_after);
+  return options;
+}
+
+uint64_t size_of(const std::string& directory, const std::string& file) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(std::filesystem::path(directory) / file, error);
+  return error ? 0 : size;
+}
+
+struct Dump {
+  std::string pass, hir;
+};
+
+Json to_json(const ExportOptions& options, const ExportReport& report, const std::vector<Dump>& dumps,
+             const Warnings& warnings) {
+  Json files = Json::array();
+  for (const std::string& file : report.files)
+    files.push_back({{"file", file}, {"bytes", size_of(options.directory, file)}});
+  Json commands = Json::array();
+  for (const auto& command : report.manifest.commands)
+    commands.push_back({{"what", command.what}, {"line", command.line}});
+  Json out = {{"directory", options.directory},
+              {"architecture", report.manifest.model.architecture},
+              {"seq", options.seq},
+              {"files", std::move(files)},
+              {"weight_bytes", report.weight_bytes},
+              {"seconds",
+               {{"trace", report.trace_seconds},
+                {"passes", report.pass_seconds},
+                {"emit", report.emit_seconds},
+                {"weights", report.weights_seconds},
+                {"total", report.total_seconds}}},
+              {"commands", std::move(commands)},
+              {"warnings", warnings.lines}};
+  if (!dumps.empty()) out["dumps"] = Json::array();
+  for (const Dump& dump : dumps) out["dumps"].push_back({{"pass", dump.pass}, {"hir", dump.hir}});
+  return out;
+}
+
+// A path as a shell takes it.
+std::string shell_word(const std::string& path) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
+  if (!path.empty() && path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string out = "'";
+  for (const char c : path) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+std::string summary(const ExportOptions& options, const ExportReport& report, bool seq_given) {
+  std::vector<std::vector<std::string>> rows;
+  uint64_t total = 0;
+  for (const std::string& file : report.files) {
+    const uint64_t size = size_of(options.directory, file);
+    total += size;
+    rows.push_back({file, bytes_text(size)});
+  }
+  std::string out = fmt::format("exported {} to {}: {} files, {}, in {}\n",
+                                printable(report.manifest.model.architecture), printable(options.directory),
+                                report.files.size(), bytes_text(total), duration_text(report.total_seconds));
+  out += columns(rows, "  ", {1});
+  if (!seq_given) out += fmt::format("programs are for {} tokens; --seq N changes that\n", options.seq);
+  out += "next:\n";
+  out += fmt::format("  headrace generate {} --tokens ID,ID,... --max-tokens 16\n", shell_word(options.directory));
+  if (!report.manifest.commands.empty()) out += fmt::format("  cd {}\n", shell_word(options.directory));
+  for (const auto& command : report.manifest.commands) out += fmt::format("  {}\n", command.line);
+  return out;
+}
+
+Status run_export(const Typed& typed, Output& output) {
+  const ExportOptions options = parse(typed);
+  const ProgressStyle style = output.quiet() ? ProgressStyle::kNone : progress_style(typed.progress);
+  const InterruptGuard interrupt;
+  Progress progress({.style = style, .columns = terminal_columns(), .write = [&output](std::string_view bytes) {
+                       output.diagnostic(bytes);
+                     }});
+  std::vector<Dump> dumps;
+  const ExportHooks hooks{
+      .progress = [&progress](const ExportProgress& p) { progress.update(p.bytes_done, p.bytes_total); },
+      .dump =
+          [&](std::string_view pass, std::string_view hir) {
+            if (output.json()) {
+              dumps.push_back({.pass = std::string(pass), .hir = std::string(hir)});
+            } else {
+              output.text(fmt::format("// after {}\n{}", pass, hir));
+            }
+          },
+      .stop = interrupt.token()};
+  Warnings warnings;
+  const auto report = export_model(options, hooks, warnings);
+  progress.finish();
+  output.warnings(warnings);
+  if (!report) return fail(report.error());
+  const std::string text = summary(options, *report, !typed.seq.empty());
+  if (output.json()) {
+    output.document(to_json(options, *report, dumps, warnings));
+  } else if (!options.print_after.empty()) {
+    output.note("{}", "exported; standard output holds the module's text after the passes asked for");
+  } else if (!output.quiet()) {
+    output.text(text);
+  }
+  return {};
+}
+
+}  // namespace
+
+Run declare_export(CLI::App& app) {
+  auto typed = std::make_shared<Typed>();
+  app.add_option("MODEL", typed->model, "A GGUF file; of a split model, any part")->required()->type_name("FILE");
+  app.add_option(
+         "-o,--output", typed->directory,
+         "Directory of the export: made if it is not there; an earlier export in it is replaced as the last step")
+      ->required()
+      ->type_name("DIR");
+  app.add_option("--target", typed->target, "Programs to write, comma-separated: iree, xla (default: both)")
+      ->type_name("LIST");
+  app.add_option("--seq", typed->seq, fmt::format("Tokens the programs take (default: {})", kDefaultSeq))
+      ->type_name("N");
+  app.add_option("--weights", typed->weights, "safetensors (default), or none: programs and contract only")
+      ->type_name("FORM");
+  app.add_option("--max-memory", typed->max_memory, "Bound on memory, as in 512MiB (default), 2G, 500MB")
+      ->type_name("SIZE");
+  app.add_option("--jobs", typed->jobs, "Threads (default: one for each core)")->type_name("N");
+  app.add_option(
+         "--print-after", typed->print_after,
+         fmt::format("Module text after these passes, comma-separated, on standard output instead of the summary: {}",
+                     pass_names()))
+      ->type_name("PASS");
+  app.add_option("--progress", typed->progress, "auto (default: a bar on a terminal, else plain), plain, none")
+      ->type_name("MODE");
+  return [typed](Output& output) { return run_export(*typed, output); };
+}
+
+}  // namespace headrace::tools

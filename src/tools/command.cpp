@@ -1,0 +1,181 @@
+#include "tools/command.h"
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <new>
+
+#include "base/version.h"
+#include "tools/text.h"
+#include "tools/usage.h"
+
+namespace headrace::tools {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+constexpr CommandInfo kCommands[] = {
+    {.name = "inspect",
+     .summary = "What is in a checkpoint, and what an export of it would refuse",
+     .example = "headrace inspect model.gguf\nheadrace inspect model.gguf --json",
+     .declare = declare_inspect},
+    {.name = "export",
+     .summary = "Write StableHLO programs, weights and the contract between them",
+     .example = "headrace export model.gguf -o out/model --target iree,xla --seq 128",
+     .declare = declare_export},
+    {.name = "run",
+     .summary = "Run one function of an export with the built-in interpreter",
+     .example = "headrace run out/model score --tokens 504,3575,282,4649,314 -o logits.npy",
+     .declare = declare_run},
+    {.name = "generate",
+     .summary = "Continue a text greedily, token by token, with the built-in interpreter",
+     .example = "headrace generate out/model --tokens 504,3575,282,4649,314 --max-tokens 16",
+     .declare = declare_generate},
+};
+
+struct Declared {
+  CLI::App* app{};
+  Run run;
+  std::shared_ptr<OutputOptions> output;
+};
+
+std::string indented(std::string_view lines) {
+  std::string out = "  ";
+  for (const char c : lines) out += c == '\n' ? "\n  " : std::string(1, c);
+  return out;
+}
+
+Declared declare(CLI::App& program, const CommandInfo& info) {
+  CLI::App* app = program.add_subcommand(std::string(info.name), std::string(info.summary));
+  auto output = std::make_shared<OutputOptions>();
+  Run run = info.declare(*app);
+  app->add_flag("--json", output->json, "Results as one JSON document on standard output");
+  app->add_flag("-q,--quiet", output->quiet, "No notes and no progress; warnings and errors stay");
+  app->footer(fmt::format("\nExample:\n{}\n", indented(info.example)));
+  return {.app = app, .run = std::move(run), .output = std::move(output)};
+}
+
+bool asks_for_json(const std::vector<std::string>& arguments) {
+  return std::ranges::find(arguments, "--json") != arguments.end();
+}
+
+std::string command_names() {
+  std::vector<std::string_view> names;
+  for (const CommandInfo& info : kCommands) names.push_back(info.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+int usage_failure(Output& output, std::string_view message, std::string_view command) {
+  output.error("usage", message);
+  output.diagnostic(fmt::format("see 'headrace {}--help'\n", command.empty() ? "" : std::string(command) + " "));
+  return kWrongUsage;
+}
+
+// `headrace help export` is `headrace export --help`. An unknown first word is told apart from a misplaced argument.
+void check_command(std::vector<std::string>& arguments) {
+  if (arguments.empty()) return;
+  if (arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.resize(std::min<size_t>(arguments.size(), 1));
+    arguments.emplace_back("--help");
+  }
+  const std::string& word = arguments.front();
+  const bool known = std::ranges::any_of(kCommands, [&word](const CommandInfo& info) { return info.name == word; });
+  if (!known && !word.starts_with('-')) wrong_usage("no command '{}' (commands: {})", printable(word), command_names());
+}
+
+// CLI11 writes its messages as sentences, one of them over several lines.
+std::string tidy(std::string message) {
+  message = message.substr(0, message.find('\n'));
+  if (message.size() > 1 && message[0] >= 'A' && message[0] <= 'Z' && message[1] >= 'a')
+    message[0] = static_cast<char>(message[0] - 'A' + 'a');
+  while (message.ends_with('.')) message.pop_back();
+  return message;
+}
+
+int run_declared(const Declared& command) {
+  Output output(*command.output);
+  try {
+    const Status status = command.run(output);
+    if (status) return kDone;
+    output.error(slug(status.error().code), status.error().message, status.error().more);
+    return kFailed;
+  } catch (const UsageError& e) {
+    return usage_failure(output, e.what(), command.app->get_name());
+  } catch (const OutputError& e) {
+    output.diagnostic(fmt::format("error: {}\n", e.what()));
+    return kFailed;
+  }
+}
+
+int parse_and_run(std::vector<std::string> arguments) {
+  CLI::App program("Language-model checkpoints in; StableHLO, weights and a contract out, for IREE and XLA.",
+                   "headrace");
+  program.set_version_flag("--version", fmt::format("headrace {}", kVersion));
+  program.footer(
+      "\nExit codes: 0 done; 1 refused or failed; 2 wrong usage.\n'headrace COMMAND --help' has the options and an "
+      "example.");
+  std::vector<Declared> commands;
+  for (const CommandInfo& info : kCommands) commands.push_back(declare(program, info));
+  program.require_subcommand(1);
+
+  Output output({.json = asks_for_json(arguments)});
+  if (arguments.empty()) {
+    output.diagnostic(program.help());
+    return kWrongUsage;
+  }
+  const std::string first = arguments.front();
+  const auto named = std::ranges::find_if(commands, [&first](const Declared& c) { return c.app->get_name() == first; });
+  try {
+    check_command(arguments);
+    std::ranges::reverse(arguments);  // CLI11 takes them from the back
+    program.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    const auto asked = program.get_subcommands();
+    output.text(asked.empty() ? program.help() : asked.front()->help());
+    return kDone;
+  } catch (const CLI::CallForVersion& version) {
+    output.text(std::string(version.what()) + "\n");
+    return kDone;
+  } catch (const CLI::ParseError& e) {
+    return usage_failure(output, tidy(e.what()), named == commands.end() ? "" : first);
+  } catch (const UsageError& e) {
+    return usage_failure(output, e.what(), "");
+  }
+  const auto chosen = std::ranges::find_if(commands, [](const Declared& c) { return c.app->parsed(); });
+  return run_declared(*chosen);
+}
+
+}  // namespace
+
+std::span<const CommandInfo> command_table() { return kCommands; }
+
+int run_command_line(std::vector<std::string> arguments) {
+  // A reader that goes away must not end an export half-way; Output sees EPIPE instead.
+  std::signal(SIGPIPE, SIG_IGN);
+  const bool json = asks_for_json(arguments);
+  const auto failure = [json](std::string_view code, std::string_view message) {
+    try {
+      Output({.json = json}).error(code, message);
+    } catch (const std::exception&) {
+      return kFailed;
+    }
+    return kFailed;
+  };
+  try {
+    return parse_and_run(std::move(arguments));
+  } catch (const std::bad_alloc&) {
+    return failure("memory-limit", "out of memory");
+  } catch (const InternalError& e) {
+    return failure("internal", fmt::format("{}; this is a bug in headrace, please report it", e.what()));
+  } catch (const std::exception& e) {
+    return failure("internal",
+                   fmt::format("internal error: {}; this is a bug in headrace, please report it", e.what()));
+  }
+}
+
+}  // namespace headrace::tools

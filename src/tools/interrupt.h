@@ -1,0 +1,32 @@
+// SIGINT, SIGTERM and SIGHUP as a stop request. The first one asks the work to stop and clean up; the second ends the
+// process at once, as without this.
+#pragma once
+
+#include <csignal>
+#include <stop_token>
+#include <thread>
+
+namespace headrace::tools {
+
+class InterruptGuard {
+ public:
+  // Make it before the work starts threads: they inherit the blocked signals, and one thread of ours waits for them.
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  void wait();
+
+  std::stop_source source_;
+  sigset_t signals_{};
+  sigset_t before_{};
+  int signal_fd_{-1};
+  int end_fd_{-1};
+  std::thread waiter_;
+};
+
+}  // namespace headrace::tools
