@@ -1,0 +1,133 @@
+#include "stablehlo/emitter.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ops/ops.h"
+#include "stablehlo/function_writer.h"
+#include "stablehlo/text.h"
+
+namespace headrace {
+
+namespace {
+
+std::string joined_types(const std::vector<Type>& types) {
+  std::string out;
+  for (const Type& t : types) out += (out.empty() ? "" : ", ") + mlir::type(t);
+  return out;
+}
+
+std::string result_list(const std::vector<Type>& types) {
+  return types.size() == 1 ? mlir::type(types[0]) : "(" + joined_types(types) + ")";
+}
+
+// `util.global` and `func.func` share one table of symbols: a prefix keeps a tensor called "score" apart from the function.
+std::string global_symbol(std::string_view parameter) { return mlir::symbol(fmt::format("parameter.{}", parameter)); }
+// Private functions likewise, so that one called like a public function of another module or "main" is harmless.
+std::string private_symbol(std::string_view function) { return mlir::symbol(fmt::format("private.{}", function)); }
+
+std::string return_line(const std::vector<std::string>& values, const std::vector<Type>& types) {
+  return fmt::format("    return {} : {}\n", fmt::join(values, ", "), joined_types(types));
+}
+
+Status check_static(const Function& function) {
+  const auto types = function.graph->input_types();
+  for (size_t i = 0; i < types.size(); ++i)
+    if (!is_static(types[i].shape))
+      return fail(ErrorCode::kEmit, "function '{}': argument '{}' is {}: specialise first", function.name,
+                  function.arguments[i], to_string(types[i]));
+  return {};
+}
+
+// Parameters a graph and its regions use, in the order of first use.
+void collect_parameters(const Graph& graph, std::vector<std::string>& names) {
+  for (const Node& node : graph.nodes()) {
+    if (node.op == &ops::kParameter) {
+      const auto& name = std::get<std::string>(node.attrs[0]);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    for (const GraphPtr& region : node.regions) collect_parameters(*region, names);
+  }
+}
+
+Result<std::string> iree_function(const Module& module, const Function& f) {
+  HR_TRY_STATUS(check_static(f));
+  const TargetSpelling target{
+      .parameter =
+          [&](const std::string& name) {
+            const Parameter* p = module.parameter(name);
+            HR_CHECK(p != nullptr);
+            return TargetSpelling::Access{
+                .text = fmt::format("util.global.load {} : {}", global_symbol(name), mlir::type(p->type)),
+                .is_value = false};
+          },
+      .callee = [](std::string_view callee) { return private_symbol(callee); }};
+  FunctionWriter writer(target);
+  std::vector<std::string> inputs;
+  std::string header;
+  const auto types = f.graph->input_types();
+  for (size_t i = 0; i < types.size(); ++i) {
+    inputs.push_back(fmt::format("%arg{}", i));
+    header += fmt::format("{}{}: {} loc({})", i == 0 ? "" : ", ", inputs.back(), mlir::type(types[i]),
+                          mlir::quoted(f.arguments[i]));
+  }
+  auto results = writer.write(*f.graph, inputs, "    ");
+  if (!results) return fail(std::move(results).error().in(fmt::format("function '{}'", f.name)));
+  const bool is_public = f.visibility == Visibility::kPublic;
+  return fmt::format("  func.func {} {}({}) -> {} {{\n{}{}  }}\n", is_public ? "public" : "private",
+                     is_public ? mlir::symbol(f.name) : private_symbol(f.name), header,
+                     result_list(f.graph->result_types()), writer.text(),
+                     return_line(*results, f.graph->result_types()));
+}
+
+}  // namespace
+
+Result<std::string> emit_iree(const Module& module) {
+  std::string out = fmt::format("module {} {{\n", mlir::symbol(module.name));
+  for (const Parameter& p : module.parameters)
+    out += fmt::format("  util.global private {} = #flow.parameter.named<{}::{}> : {}\n", global_symbol(p.name),
+                       mlir::quoted(kParameterScope), mlir::quoted(p.name), mlir::type(p.type));
+  for (const Function& f : module.functions) {
+    HR_TRY(const std::string text, iree_function(module, f));
+    out += text;
+  }
+  return out + "}\n";
+}
+
+Result<XlaProgram> emit_xla(const Module& module, const Function& f) {
+  HR_TRY_STATUS(check_static(f));
+  XlaProgram program;
+  collect_parameters(*f.graph, program.parameters);
+  const auto own = f.graph->input_types();
+  std::vector<std::string> inputs;
+  std::string header;
+  const auto argument = [&](const std::string& name, const Type& type, const std::string& attributes) {
+    const size_t i = inputs.size();
+    inputs.push_back(fmt::format("%arg{}", i));
+    header += fmt::format("{}\n      %arg{}: {}{} loc({})", i == 0 ? "" : ",", i, mlir::type(type), attributes,
+                          mlir::quoted(name));
+  };
+  for (size_t i = 0; i < own.size(); ++i) {
+    const auto state = std::find_if(f.state.begin(), f.state.end(), [&](const StatePair& s) { return s.argument == i; });
+    argument(f.arguments[i], own[i],
+             state == f.state.end() ? "" : fmt::format(" {{tf.aliasing_output = {} : i32}}", state->result));
+  }
+  std::unordered_map<std::string, std::string> weights;
+  for (const std::string& name : program.parameters) {
+    argument(name, module.parameter(name)->type, "");
+    weights[name] = inputs.back();
+  }
+  inputs.resize(own.size());
+  const TargetSpelling target{
+      .parameter = [&](const std::string& name) { return TargetSpelling::Access{.text = weights.at(name), .is_value = true}; },
+      .callee = [](std::string_view callee) { return private_symbol(callee); }};
+  FunctionWriter writer(target);
+  auto results = writer.write(*f.graph, inputs, "    ");
+  if (!results) return fail(std::move(results).error().in(fmt::format("function '{}'", f.name)));
+  program.text = fmt::format("module {} {{\n  func.func public @main({}) -> {} {{\n{}{}  }}\n}}\n", mlir::symbol(module.name),
+                             header, result_list(f.graph->result_types()), writer.text(),
+                             return_line(*results, f.graph->result_types()));
+  return program;
+}
+
+}  // namespace headrace

@@ -1,0 +1,30 @@
+// StableHLO text, printed once. Two targets, one pure StableHLO between them:
+//
+//   iree  all functions in one module; weights are util.global parameters (#flow.parameter.named<"scope"::"name">)
+//   xla   one module per function, whose entry is @main; weights are arguments after the function's own ones, in the order
+//         of first use, which the manifest records; state arguments carry tf.aliasing_output (donation)
+//
+// Module paths appear as locations, loc("blk.3.attn.q"). Every value of every constant reads back bit-equal. Input must have
+// gone through the pipeline: a structured op or a symbolic dim left over is an error (kEmit), never a comment or a stand-in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace headrace {
+
+// The scope of parameters in IREE's text and command lines.
+inline constexpr std::string_view kParameterScope = "model";
+
+[[nodiscard]] Result<std::string> emit_iree(const Module& module);
+
+struct XlaProgram {
+  std::string text;
+  std::vector<std::string> parameters;  // names, in the order of the arguments that follow the function's own
+};
+// Precondition: calls are inlined.
+[[nodiscard]] Result<XlaProgram> emit_xla(const Module& module, const Function& function);
+
+}  // namespace headrace
