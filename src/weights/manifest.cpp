@@ -78,7 +78,8 @@ class Checker {
     unique("archives", manifest_.archives, [](const auto& a) { return a.file; });
     for (size_t i = 0; i < manifest_.archives.size(); ++i) {
       const auto& archive = manifest_.archives[i];
-      if (!is_safe_path(archive.file)) fault("archives[{}].file: '{}' is not a path inside the export", i, archive.file);
+      if (!is_safe_path(archive.file))
+        fault("archives[{}].file: '{}' is not a path inside the export", i, archive.file);
       archives_.emplace(archive.file, archive.size_bytes);
     }
   }
@@ -131,7 +132,8 @@ class Checker {
     const auto check_shape = [&](const ManifestArgument& a) {
       for (const auto& dim : a.shape)
         for (const auto& [symbol, factor] : dim.terms())
-          if (find_named(f.symbols, symbol) == nullptr) fault("{}: '{}' uses unknown symbol '{}'", path, a.name, symbol);
+          if (find_named(f.symbols, symbol) == nullptr)
+            fault("{}: '{}' uses unknown symbol '{}'", path, a.name, symbol);
     };
     std::for_each(f.arguments.begin(), f.arguments.end(), check_shape);
     std::for_each(f.results.begin(), f.results.end(), check_shape);

@@ -1,8 +1,9 @@
-// manifest.json, version 1: the contract of an export. It alone says which files belong to the export, how each function
-// is called and where each parameter lies. docs/manifest.md describes every field with an example.
+// manifest.json, version 1: the contract of an export. It alone says which files belong to the export, how each
+// function is called and where each parameter lies. docs/manifest.md describes every field with an example.
 //
 // Reading is strict about what it uses: missing fields, wrong types, repeated keys, unknown versions and unknown
-// `requires` features are errors. Fields it does not know are skipped: what a reader must understand goes into `requires`.
+// `requires` features are errors. Fields it does not know are skipped: what a reader must understand goes into
+// `requires`.
 #pragma once
 
 #include <cstdint>
@@ -66,9 +67,10 @@ struct ManifestTokenizer {
   std::string kind;  // the container's word: "gpt2", "llama"
   int64_t vocabulary{};
   std::optional<int64_t> bos = std::nullopt;
-  std::vector<int64_t> eos = {};     // any of them ends a text
+  std::vector<int64_t> eos = {};               // any of them ends a text
   std::optional<bool> add_bos = std::nullopt;  // whether texts start with `bos`; null = the container does not say
-  std::optional<std::string> pieces_file = {};  // what each token spells (tokenizer/pieces.h), one of `texts`; JSON: "pieces"
+  std::optional<std::string> pieces_file =
+      {};  // what each token spells (tokenizer/pieces.h), one of `texts`; JSON: "pieces"
   friend bool operator==(const ManifestTokenizer&, const ManifestTokenizer&) = default;
 };
 
@@ -111,7 +113,8 @@ struct ManifestXla {
 // A function of the one IREE module. It is called with the function's arguments in their order; parameters are globals.
 struct ManifestIree {
   std::string file;
-  std::string entry;  // "module.score"
+  std::string entry;  // "llama.score"
+  std::map<std::string, int64_t> symbols = {};  // the values it was specialised for; a symbol not named is dynamic
   friend bool operator==(const ManifestIree&, const ManifestIree&) = default;
 };
 
@@ -141,7 +144,7 @@ struct ManifestParameter {
   std::optional<uint64_t> offset_bytes = std::nullopt;  // from the start of the file
   std::optional<uint64_t> length_bytes = std::nullopt;
   std::optional<std::string> xxh3 = std::nullopt;  // XXH3-128 of the bytes, 32 hex digits as xxh128sum prints them
-  std::string recipe = {};               // in words
+  std::string recipe = {};                         // in words
   friend bool operator==(const ManifestParameter&, const ManifestParameter&) = default;
 };
 
@@ -188,8 +191,8 @@ struct Manifest {
   [[nodiscard]] const ManifestParameter* parameter(std::string_view parameter) const;
 };
 
-// JSON text with a fixed order of keys and layout, ending in a newline: equal manifests give equal bytes. Strings that are
-// not UTF-8 and floats that are not finite cannot be written. Errors: kManifest.
+// JSON text with a fixed order of keys and layout, ending in a newline: equal manifests give equal bytes. Strings that
+// are not UTF-8 and floats that are not finite cannot be written. Errors: kManifest.
 [[nodiscard]] Result<std::string> to_json(const Manifest& manifest);
 
 // Errors: kManifest, each fault with the path of its field (`functions[0].arguments[1].dtype: ...`). Bounded: text over

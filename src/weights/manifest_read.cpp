@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <span>
 
+#include "weights/bounded_json.h"
 #include "weights/manifest.h"
 #include "weights/manifest_fields.h"
 
@@ -14,54 +14,10 @@ using Json = nlohmann::json;
 using manifest_detail::fields;
 using manifest_detail::kValueKindNames;
 
-constexpr size_t kMaxTextBytes = size_t{64} << 20;
-constexpr size_t kMaxValues = size_t{4} << 20;
-constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxFaults = 20;
 
 // Features a manifest may ask for that this version honours.
 constexpr std::array<std::string_view, 0> kKnownFeatures{};
-
-// Bounds what the parser would build, without building it: commas and brackets count the values.
-Status check_bounds(std::string_view text) {
-  if (text.size() > kMaxTextBytes)
-    return fail(ErrorCode::kManifest, "manifest: {} bytes, more than the {} allowed", text.size(), kMaxTextBytes);
-  size_t depth = 0;
-  size_t values = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-      continue;
-    }
-    in_string = c == '"';
-    if (c == '[' || c == '{') ++depth;
-    if ((c == ']' || c == '}') && depth > 0) --depth;
-    if (c == ',' || c == '[' || c == '{') ++values;
-    if (depth > kMaxDepth) return fail(ErrorCode::kManifest, "manifest: nested deeper than {} levels", kMaxDepth);
-    if (values > kMaxValues) return fail(ErrorCode::kManifest, "manifest: more than {} values", kMaxValues);
-  }
-  return {};
-}
-
-// nlohmann keeps the last of two equal keys in silence; the callback sees both.
-class DuplicateKeys {
- public:
-  bool operator()(int /*depth*/, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open_.emplace_back();
-    if (event == Json::parse_event_t::object_end) open_.pop_back();
-    if (event == Json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second && first_.empty())
-      first_ = parsed.get<std::string>();
-    return true;
-  }
-  [[nodiscard]] const std::string& first() const { return first_; }
-
- private:
-  std::vector<std::set<std::string>> open_;
-  std::string first_;
-};
 
 class Reader {
  public:
@@ -84,7 +40,9 @@ class Reader {
     take(out, value_.is_number_integer() && (!value_.is_number_unsigned() || value_.get<uint64_t>() <= INT64_MAX),
          "a whole number");
   }
-  void read(DType& out) { read_word(out, "a dtype", [](std::string_view word) { return parse_dtype(word); }); }
+  void read(DType& out) {
+    read_word(out, "a dtype", [](std::string_view word) { return parse_dtype(word); });
+  }
   void read(Role& out) { read_enum(out, "a role", kRoleNames); }
   void read(ValueKind& out) { read_enum(out, "data or cache", kValueKindNames); }
   void read(Dim& out) {
@@ -125,7 +83,7 @@ class Reader {
     }
   }
   template <class T>
-    requires requires(Reader& r, T& v) { fields(r, v); }
+  requires requires(Reader& r, T& v) { fields(r, v); }
   void read(T& out) {
     if (!value_.is_object()) return fault("not an object");
     fields(*this, out);
@@ -177,23 +135,6 @@ class Reader {
   std::vector<std::string>& faults_;
 };
 
-Result<Json> parse_tree(std::string_view text) {
-  HR_TRY_STATUS(check_bounds(text));
-  DuplicateKeys duplicates;
-  Json root;
-  try {
-    root = Json::parse(text.begin(), text.end(), std::ref(duplicates));
-  } catch (const Json::parse_error& e) {
-    return fail(ErrorCode::kManifest, "manifest: not JSON, byte {}", e.byte);
-  } catch (const Json::out_of_range&) {
-    return fail(ErrorCode::kManifest, "manifest: a number is out of range");
-  }
-  if (!duplicates.first().empty())
-    return fail(ErrorCode::kManifest, "manifest: key '{}' is repeated in one object", duplicates.first().substr(0, 60));
-  if (!root.is_object()) return fail(ErrorCode::kManifest, "manifest: not a JSON object");
-  return root;
-}
-
 // What decides whether the rest can be understood, before the rest is looked at.
 Status check_head(const Json& root) {
   const auto format = root.find("format");
@@ -219,7 +160,7 @@ Status check_head(const Json& root) {
 }  // namespace
 
 Result<Manifest> from_json(std::string_view text) {
-  HR_TRY(const Json root, parse_tree(text));
+  HR_TRY(const Json root, parse_bounded_json(text, ErrorCode::kManifest, "manifest"));
   HR_TRY_STATUS(check_head(root));
   std::vector<std::string> faults;
   Manifest manifest;

@@ -37,17 +37,17 @@ Manifest example() {
              {"iree/model-0123456789abcdef.mlir", "iree/model.mlir", 200, kHash},
              {"xla/score-0123456789abcdef.mlir", "xla/score.mlir", 300, kHash}};
   m.archives = {{.file = "weights-0123456789abcdef.safetensors", .format = "safetensors", .size_bytes = 1024}};
-  m.parameters = {{.name = "token_embd.weight",
-                   .dtype = DType::kF32,
-                   .shape = {4, 8},
-                   .role = Role::kEmbedding,
-                   .file = m.archives[0].file,
-                   .offset_bytes = 256,
-                   .length_bytes = 128,
-                   .xxh3 = kHash,
-                   .recipe = "Q8_0 'token_embd.weight' -> decode -> f32[4, 8]"},
-                  {.name = "output_norm.weight", .dtype = DType::kF32, .shape = {8}, .role = Role::kNorm,
-                   .recipe = "not written"}};
+  m.parameters = {
+      {.name = "token_embd.weight",
+       .dtype = DType::kF32,
+       .shape = {4, 8},
+       .role = Role::kEmbedding,
+       .file = m.archives[0].file,
+       .offset_bytes = 256,
+       .length_bytes = 128,
+       .xxh3 = kHash,
+       .recipe = "Q8_0 'token_embd.weight' -> decode -> f32[4, 8]"},
+      {.name = "output_norm.weight", .dtype = DType::kF32, .shape = {8}, .role = Role::kNorm, .recipe = "not written"}};
   const Dim seq = Dim::symbol("seq");
   const Dim past = Dim::symbol("past");
   m.functions = {{.name = "score",
@@ -137,8 +137,16 @@ const BadManifest kBadManifests[] = {
     {"length", [](Json& j) { j["parameters"][0]["length_bytes"] = 127; }, "32 elements of f32 are 128 bytes"},
     {"past_end", [](Json& j) { j["parameters"][0]["offset_bytes"] = 1000; }, "ends past the 1024 bytes"},
     {"overflow", [](Json& j) { j["parameters"][0]["offset_bytes"] = UINT64_MAX; }, "ends past the 1024 bytes"},
-    {"shape", [](Json& j) { j["parameters"][0]["shape"] = {INT64_MAX, 4}; }, "parameters[0].shape: not the shape"},
-    {"shape_negative", [](Json& j) { j["parameters"][0]["shape"] = {-4, -8}; }, "parameters[0].shape: not the shape"},
+    {"shape",
+     [](Json& j) {
+       j["parameters"][0]["shape"] = {INT64_MAX, 4};
+     },
+     "parameters[0].shape: not the shape"},
+    {"shape_negative",
+     [](Json& j) {
+       j["parameters"][0]["shape"] = {-4, -8};
+     },
+     "parameters[0].shape: not the shape"},
     {"no_archive", [](Json& j) { j["archives"] = Json::array(); }, "parameters[0].file"},
     {"repeated", [](Json& j) { j["parameters"].push_back(j["parameters"][0]); }, "'token_embd.weight' is repeated"},
     {"hash", [](Json& j) { j["texts"][0]["xxh3"] = "abc"; }, "texts[0].xxh3: not 32"},
@@ -147,7 +155,11 @@ const BadManifest kBadManifests[] = {
     {"archive_path", [](Json& j) { j["archives"][0]["file"] = "../w"; }, "is not a path inside the export"},
     {"module", [](Json& j) { j["module"] = "x.hir"; }, "module: 'x.hir' is not one of texts"},
     {"config", [](Json& j) { j["model"]["configuration"][0]["value"] = Json::object(); }, "not a value"},
-    {"config_mixed", [](Json& j) { j["model"]["configuration"][0]["value"] = {1, "a"}; }, "value[1]: not a whole number"},
+    {"config_mixed",
+     [](Json& j) {
+       j["model"]["configuration"][0]["value"] = {1, "a"};
+     },
+     "value[1]: not a whole number"},
     {"not_object", [](Json& j) { j = Json::array(); }, "not a JSON object"},
 };
 INSTANTIATE_TEST_SUITE_P(All, BadManifestTest, ::testing::ValuesIn(kBadManifests),

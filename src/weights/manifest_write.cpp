@@ -55,7 +55,7 @@ struct Writer {
     return out;
   }
   template <class T>
-    requires requires(Writer& w, const T& v) { fields(w, v); }
+  requires requires(Writer& w, const T& v) { fields(w, v); }
   static Json write(const T& v) {
     Writer writer;
     fields(writer, v);
@@ -76,7 +76,9 @@ void print(const Json& value, int indent, std::string& out) {
     return;
   }
   const char* brackets = value.is_object() ? "{}" : "[]";
-  const auto line = [&](int spaces) { flat ? void() : void(out.append("\n").append(static_cast<size_t>(spaces), ' ')); };
+  const auto line = [&](int spaces) {
+    flat ? void() : void(out.append("\n").append(static_cast<size_t>(spaces), ' '));
+  };
   out += brackets[0];
   bool first = true;
   for (const auto& [key, item] : value.items()) {

@@ -1,0 +1,21 @@
+// JSON from outside: its tree is bounded before it is built, and repeated keys are refused.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace headrace {
+
+struct JsonLimits {
+  size_t bytes = size_t{64} << 20;
+  size_t depth = 16;
+  size_t values = size_t{4} << 20;
+};
+
+// The root is an object. Messages start with `place: `. Errors: `code`.
+[[nodiscard]] Result<nlohmann::json> parse_bounded_json(std::string_view text, ErrorCode code, std::string_view place,
+                                                        const JsonLimits& limits = {});
+
+}  // namespace headrace
