@@ -42,7 +42,11 @@ struct Log {
 struct Logistic {
   static constexpr std::string_view kName = "logistic", kSummary = "1 / (1 + exp(-x))";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return F(1) / (F(1) + std::exp(-x)); }
+  // The form for negative x keeps its precision where exp(-x) overflows.
+  template <class F> static F real(F x) {
+    const F e = std::exp(-std::fabs(x));
+    return x < 0 ? e / (F(1) + e) : F(1) / (F(1) + e);
+  }
 };
 struct Negate {
   static constexpr std::string_view kName = "negate", kSummary = "the operand with the other sign";
