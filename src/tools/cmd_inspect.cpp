@@ -23,7 +23,6 @@ Json to_json(const Inspection& inspection) {
                      {"bytes", use.bytes},
                      {"bits_per_weight", bits_per_weight(use.bytes, use.elements)}});
   return {{"architecture", inspection.architecture},
-          {"supported", inspection.supported},
           {"parameters", inspection.parameter_count},
           {"tensors", inspection.tensor_count},
           {"data_bytes", inspection.data_bytes},
@@ -41,8 +40,8 @@ std::string list(std::string_view heading, const std::vector<std::string>& lines
 }
 
 std::string to_text(const Inspection& inspection) {
-  std::string out = fmt::format("architecture {}{}\n", printable(inspection.architecture),
-                                inspection.supported ? "" : " (not supported)");
+  std::string out = fmt::format("architecture {}\n",
+                                inspection.architecture.empty() ? "unknown" : printable(inspection.architecture));
   out += fmt::format("{} tensors, {} weights, {}", inspection.tensor_count, count_text(inspection.parameter_count),
                      bytes_text(inspection.data_bytes));
   if (inspection.tied_head)

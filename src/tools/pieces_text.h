@@ -13,7 +13,7 @@ namespace headrace::tools {
 
 class PieceText {
  public:
-  // Empty when the export has no vocabulary file. Errors: kFileOpen, kFileRead, kVocabulary (also when the file holds
+  // Empty when the export has no vocabulary file. Errors: those of read_text; kVocabulary (also when the file holds
   // another number of pieces than the manifest says).
   [[nodiscard]] static Result<PieceText> open(const std::string& directory, const Manifest& manifest);
 

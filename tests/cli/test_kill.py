@@ -1,0 +1,116 @@
+"""Ctrl-C, SIGTERM and SIGKILL at random moments of a re-export: what was in the directory before, or the new export, is
+there and loads. The real model is used where it is (its weights take long enough to be hit); else a toy with more weights.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import fixkit
+import pytest
+from conftest import PROGRAM, ROOT, headrace
+
+KILLS = 20
+SEED = 20260101
+
+
+def model_to_export(folder):
+    real = pathlib.Path(os.environ.get("HEADRACE_SMOLLM2") or ROOT / ".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf")
+    if real.is_file():
+        return real
+    return fixkit.llama(layers=4, width=256, ffn=1024, heads=8, kv_heads=8, head_dim=32, vocab=300).write(folder / "big.gguf")
+
+
+def start(model, directory, *options):
+    return subprocess.Popen([PROGRAM, "export", model, "-o", directory, *options, "--progress", "none"],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def last_token(directory):
+    done = headrace("run", directory, "score", "--tokens", "5,6,7", "--top", "1", "--json")
+    assert done.code == 0, done.err
+    return done.json["top"][0]
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    """The model, a directory with its export for 16 tokens, how long a re-export takes, and what the export answers."""
+    folder = tmp_path_factory.mktemp("kill")
+    model, directory = model_to_export(folder), folder / "out"
+    for options in (["--seq", "16"], ["--seq", "32"]):
+        began = time.monotonic()
+        assert start(model, directory, *options).wait() == 0
+        seconds = time.monotonic() - began
+    yield model, directory, seconds, last_token(directory)
+    shutil.rmtree(folder)
+
+
+def seq_of(directory):
+    manifest = json.loads((directory / "manifest.json").read_text())
+    return manifest["functions"][0]["targets"]["xla"][0]["symbols"]["seq"]
+
+
+def hit(scene, signals, moments):
+    """Sends each signal once at each moment (parts of a whole run) and yields exit code and messages."""
+    model, directory, seconds, expected = scene
+    seq = 40
+    for moment, number in zip(moments, signals):
+        before = seq_of(directory)
+        seq += 1
+        process = start(model, directory, "--seq", str(seq))
+        time.sleep(moment * seconds)
+        process.send_signal(number)
+        messages = process.communicate(timeout=60)[1]
+        assert seq_of(directory) in (before, seq)
+        assert last_token(directory) == expected
+        yield process.returncode, messages, seq_of(directory) == seq
+
+
+def test_kill_at_random_moments(scene):
+    random.seed(SEED)
+    moments = [random.uniform(0, 1.1) for _ in range(KILLS)]
+    codes = [code for code, _, _ in hit(scene, [signal.SIGKILL] * KILLS, moments)]
+    assert -signal.SIGKILL in codes  # some of them hit
+    # What the killed ones left behind goes with the next export that is not.
+    model, directory, _, expected = scene
+    assert start(model, directory, "--seq", "16").wait() == 0
+    manifest = json.loads((directory / "manifest.json").read_text())
+    named = {"manifest.json"}
+    for text in manifest["texts"]:
+        named |= {text["file"], text["link"]}
+    named |= {archive["file"] for archive in manifest["archives"]}
+    there = {str(p.relative_to(directory)) for p in directory.rglob("*") if not p.is_dir() or p.is_symlink()}
+    assert there == named
+    assert last_token(directory) == expected
+
+
+def test_interrupt_at_random_moments(scene):
+    random.seed(SEED + 1)
+    model, directory, seconds, _ = scene
+    moments = [random.uniform(0.05, 1.1) for _ in range(KILLS)]
+    stopped = 0
+    for code, messages, is_new in hit(scene, [signal.SIGINT, signal.SIGTERM] * (KILLS // 2), moments):
+        if code == 0:
+            assert is_new
+            continue
+        # Before the program has looked at its arguments, signals have their usual effect.
+        if code > 0:
+            assert (code, messages) == (1, "error: interrupted\n")
+            stopped += 1
+        assert not is_new
+    assert stopped > 0
+
+
+def test_interrupted_export_leaves_no_new_file(scene):
+    model, directory, seconds, _ = scene
+    before = sorted(directory.rglob("*"))
+    process = start(model, directory, "--seq", "99")
+    time.sleep(seconds / 2)
+    process.send_signal(signal.SIGINT)
+    if process.wait(60) != 0:
+        assert sorted(directory.rglob("*")) == before
