@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "ops/contraction.h"
+
 namespace headrace {
 
 namespace {
@@ -53,7 +55,7 @@ void contract(const Contraction<F>& x, int threads) {
   if (x.batch <= 0 || x.m <= 0 || x.n <= 0) return;
   Matrix a{x.m, x.k, x.a_row_stride, x.a_col_stride};
   Matrix b{x.k, x.n, x.b_col_stride, x.b_row_stride};
-  if (x.k <= 0 || !lay_out(a) || !lay_out(b)) return plain_contraction(x);
+  if (x.k <= 0 || !lay_out(a) || !lay_out(b)) return ops::contract_loop(x);
 
   const int64_t work = x.m * x.n * x.k / kWorkPerThread;
   rntm_t runtime;
@@ -86,24 +88,7 @@ ContractFn<F> fast_contraction(int threads) {
   return kContractions<F>[static_cast<size_t>(std::clamp(threads, 1, kMaxContractionThreads)) - 1];
 }
 
-template <class F>
-void plain_contraction(const Contraction<F>& x) {
-  for (int64_t i = 0; i < x.batch; ++i) {
-    for (int64_t row = 0; row < x.m; ++row) {
-      for (int64_t col = 0; col < x.n; ++col) {
-        const F* a = x.a + i * x.a_batch_stride + row * x.a_row_stride;
-        const F* b = x.b + i * x.b_batch_stride + col * x.b_row_stride;
-        F sum = 0;
-        for (int64_t k = 0; k < x.k; ++k) sum += a[k * x.a_col_stride] * b[k * x.b_col_stride];
-        x.c[(i * x.m + row) * x.n + col] = sum;
-      }
-    }
-  }
-}
-
 template ContractFn<float> fast_contraction<float>(int);
 template ContractFn<double> fast_contraction<double>(int);
-template void plain_contraction(const Contraction<float>&);
-template void plain_contraction(const Contraction<double>&);
 
 }  // namespace headrace

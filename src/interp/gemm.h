@@ -1,6 +1,6 @@
 // Contractions for the interpreter, through a GEMM library. What library it is stays inside gemm.cpp.
 //
-// Results agree with the obvious loop up to rounding: sums are taken in another order, so each element may differ by
+// Results agree with ops::contract_loop up to rounding: sums are taken in another order, so each element may differ by
 // about k * epsilon * sum |a| |b|. Equal inputs give equal bits as long as the number of threads is the same.
 // Non-finite values spread as in the loop (0 * inf is NaN); nothing is skipped because it is zero.
 #pragma once
@@ -15,9 +15,5 @@ inline constexpr int kMaxContractionThreads = 64;
 // small ones stay on one. Safe to call from several threads at once. F is float or double.
 template <class F>
 [[nodiscard]] ContractFn<F> fast_contraction(int threads);
-
-// The obvious loop: the truth in tests, and what takes strides that the library does not.
-template <class F>
-void plain_contraction(const Contraction<F>& contraction);
 
 }  // namespace headrace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/testing.h"
+#include "ops/contraction.h"
 
 namespace headrace {
 namespace {
@@ -76,7 +77,7 @@ std::string difference_to_loop(const Case<F>& test, ContractFn<F> contract) {
   std::vector<F> magnitude(test.c.size());
   Contraction<F> loop = x;
   loop.c = truth.data();
-  plain_contraction(loop);
+  ops::contract_loop(loop);
   std::vector<F> a = test.a;
   std::vector<F> b = test.b;
   for (F& v : a) v = std::abs(v);
@@ -84,7 +85,7 @@ std::string difference_to_loop(const Case<F>& test, ContractFn<F> contract) {
   loop.a = a.data() + (x.a - test.a.data());
   loop.b = b.data() + (x.b - test.b.data());
   loop.c = magnitude.data();
-  plain_contraction(loop);
+  ops::contract_loop(loop);
   contract(x);
   for (size_t i = 0; i < truth.size(); ++i) {
     const F bound = 2 * static_cast<F>(x.k) * std::numeric_limits<F>::epsilon() * magnitude[i];
