@@ -1,0 +1,120 @@
+"""Programs for IREE: iree-compile as a process of its own, IREE's runtime with the archive mapped."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .calls import CompiledFunction
+from .errors import CompileError, MissingExtra
+from .manifest import Function, IreeProgram, Manifest
+
+# For the CPU of this machine; the same as in the manifest's command lines.
+CPU_FLAGS = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=host",
+    "--iree-opt-level=O2",
+)
+
+
+def _compiler() -> tuple[str, str]:
+    """The path of iree-compile and its version."""
+    try:
+        from iree.compiler import version
+        from iree.compiler.tools.binaries import find_tool
+    except ImportError as error:
+        raise MissingExtra("iree", error) from None
+    return find_tool("iree-compile"), str(version.VERSION)
+
+
+def _runtime() -> Any:
+    try:
+        import iree.runtime
+    except ImportError as error:
+        raise MissingExtra("iree", error) from None
+    return iree.runtime
+
+
+def _this_cpu() -> str:
+    """Tells CPUs apart for which `host` means different code."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        import platform
+
+        return platform.machine() + platform.processor()
+    return "\n".join(sorted({line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part"))}))
+
+
+def compile_program(source: Path, cache: Path | None, flags: Sequence[str] = CPU_FLAGS) -> bytes | Path:
+    """Compiled code: bytes, or a file in ``cache`` that is reused while text, flags, compiler and CPU are the same.
+
+    Raises ``MissingExtra``, ``CompileError`` with the compiler's first lines.
+    """
+    tool, version = _compiler()
+    if cache is None:
+        with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+            return _run(tool, source, Path(folder) / "model.vmfb", flags).read_bytes()
+    key = hashlib.sha256("\0".join([source.read_text(), *flags, version, _this_cpu()]).encode()).hexdigest()[:16]
+    target = cache / f"{source.stem}-{key}.vmfb"
+    if not target.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(prefix=".partial-", dir=cache)
+        os.close(handle)
+        try:
+            os.replace(_run(tool, source, Path(partial), flags), target)
+        finally:
+            Path(partial).unlink(missing_ok=True)
+    return target
+
+
+def _run(tool: str, source: Path, target: Path, flags: Sequence[str]) -> Path:
+    done = subprocess.run([tool, *flags, str(source), "-o", str(target)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise CompileError(f"iree-compile {source.name}: " + "\n".join(done.stderr.splitlines()[:10]))
+    return target
+
+
+def compiled(directory: Path, manifest: Manifest, function: Function, vocabulary: int | None, cache: Path | None,
+             device: str) -> CompiledFunction:
+    """The function, its module loaded. Raises ``MissingExtra``, ``CompileError``."""
+    program = function.targets.iree
+    assert program is not None
+    _runtime()
+    code = compile_program(directory / program.file, cache)
+    values = {s.name: program.symbols[s.name] for s in function.symbols if s.name in program.symbols}
+    return CompiledFunction(function, vocabulary, [(values, _Program(directory, manifest, program, code, device))])
+
+
+class _Program:
+    def __init__(self, directory: Path, manifest: Manifest, program: IreeProgram, code: bytes | Path,
+                 device: str) -> None:
+        rt = _runtime()
+        config = rt.Config(device)
+        instance = config.vm_instance
+        providers = []
+        for archive in manifest.archives:
+            index = rt.ParameterIndex()
+            index.load(str(directory / archive.file), format=archive.format)
+            providers.append(index.create_provider(scope=archive.scope))
+        modules = [rt.create_io_parameters_module(instance, *providers)] if providers else []
+        if isinstance(code, Path):
+            module = rt.VmModule.mmap(instance, str(code))
+        else:
+            module = rt.VmModule.copy_buffer(instance, code)
+        self._context = rt.SystemContext(vm_modules=[*modules, module], config=config)
+        name, _, entry = program.entry.rpartition(".")
+        self._function = self._context.modules[name or module.name][entry]
+
+    def __call__(self, arrays: list[Any]) -> Sequence[Any]:
+        results = self._function(*arrays)
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        return [np.asarray(r.to_host()) for r in results]

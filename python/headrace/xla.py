@@ -1,0 +1,100 @@
+"""Programs for XLA as ``jax.export.Exported``: the emitted text in JAX's own envelope, through its public interface."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .calls import CompiledFunction
+from .dtypes import numpy_dtype
+from .errors import CompileError, MissingExtra
+from .manifest import Function, Manifest, XlaProgram
+
+if TYPE_CHECKING:
+    import jax
+
+# Old enough for StableHLO's readers of the last years, new enough for every op that is emitted.
+PORTABLE_VERSION = "1.9.0"
+
+
+def _jax() -> Any:
+    try:
+        import jax
+        import jax.export
+    except ImportError as error:
+        raise MissingExtra("jax", error) from None
+    return jax
+
+
+def arguments(manifest: Manifest, function: Function, program: XlaProgram) -> list[tuple[str, tuple[int, ...], str]]:
+    """Name, shape and dtype of everything the program is called with: the function's arguments, then parameters."""
+    by_name = {a.name: a for a in function.arguments}
+    own = [(name, tuple(d.at(program.symbols) for d in by_name[name].shape), by_name[name].dtype)
+           for name in program.arguments]
+    parameters = {p.name: p for p in manifest.parameters}
+    return own + [(name, parameters[name].shape, parameters[name].dtype) for name in program.parameters]
+
+
+def exported(directory: Path, manifest: Manifest, function: Function, program: XlaProgram,
+             platform: str) -> jax.export.Exported:
+    """The program under JAX's calling convention. Raises ``MissingExtra``, ``CompileError``."""
+    jax = _jax()
+    specs = [jax.ShapeDtypeStruct(shape, numpy_dtype(dtype))
+             for _, shape, dtype in arguments(manifest, function, program)]
+    results = [(tuple(d.at(program.symbols) for d in r.shape), numpy_dtype(r.dtype)) for r in function.results]
+    if any(s.dtype.itemsize == 8 for s in specs) and not jax.config.jax_enable_x64:
+        raise CompileError(f"{function.name}: has 64-bit values; set jax_enable_x64")
+
+    def stand_in(*_: Any) -> Any:
+        values = tuple(jax.numpy.zeros(shape, dtype) for shape, dtype in results)
+        return values[0] if len(values) == 1 else values
+
+    # The envelope of a function of the same signature, with our program in it.
+    envelope = jax.export.export(jax.jit(stand_in, keep_unused=True), platforms=[platform])(*specs)
+    return dataclasses.replace(envelope, fun_name=function.name,
+                               mlir_module_serialized=portable_artifact((directory / program.file).read_text()))
+
+
+def portable_artifact(text: str, version: str = PORTABLE_VERSION) -> bytes:
+    """StableHLO text as a portable artifact (VHLO bytecode). Raises ``MissingExtra``, ``CompileError``."""
+    _jax()
+    from jax.extend.mlir.dialects import stablehlo
+
+    try:
+        return stablehlo.serialize_portable_artifact_str(text, version)
+    except Exception as error:  # the bindings' own types differ from version to version
+        raise CompileError(f"StableHLO: {error}") from None
+
+
+def compiled(directory: Path, manifest: Manifest, function: Function, weights: dict[str, Any], vocabulary: int | None,
+             device: jax.Device | None) -> CompiledFunction:
+    """The function with weights bound; one compiled program for each specialisation, made when it is first needed."""
+    jax = _jax()
+    device = device or jax.devices()[0]
+    # On CPU device_put keeps a view of the mapped file where the data is aligned to 64 bytes, which archives see to.
+    placed = {name: jax.device_put(array, device) for name, array in weights.items()}
+    programs = [(p.symbols, _Program(directory, manifest, function, p, placed, device))
+                for p in function.targets.xla]
+    return CompiledFunction(function, vocabulary, programs)
+
+
+class _Program:
+    def __init__(self, directory: Path, manifest: Manifest, function: Function, program: XlaProgram,
+                 weights: dict[str, Any], device: jax.Device) -> None:
+        self._make = lambda: exported(directory, manifest, function, program, device.platform)
+        self._weights = [weights[name] for name in program.parameters]
+        self._order = [[a.name for a in function.arguments].index(name) for name in program.arguments]
+        self._donated = tuple(pair.argument for pair in program.donations)
+        self._device = device
+        self._call: Any = None
+
+    def __call__(self, arrays: list[Any]) -> Sequence[Any]:
+        jax = _jax()
+        own = [jax.device_put(arrays[i], self._device) for i in self._order]
+        if self._call is None:
+            function = jax.jit(self._make().call, donate_argnums=self._donated)
+            self._call = function.lower(*own, *self._weights).compile()
+        results = self._call(*own, *self._weights)
+        return results if isinstance(results, (tuple, list)) else (results,)
