@@ -12,8 +12,7 @@ namespace {
 
 constexpr int64_t kQueryRows = 256;
 
-constexpr AttrSpec kAttrs[] = {
-    {"scale", AttrKind::kFloat}, {"softcap", AttrKind::kFloat}, {"window", AttrKind::kInt}};
+constexpr AttrSpec kAttrs[] = {{"scale", AttrKind::kFloat}, {"softcap", AttrKind::kFloat}, {"window", AttrKind::kInt}};
 
 Status check_attrs(std::span<const Attr> attrs) {
   const double scale = attr<double>(attrs, 0);

@@ -59,9 +59,7 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
 
 void write(HloWriter& w) {
   const DType dtype = w.operand_ir_type(0).dtype;
-  const std::string_view kind = is_float(dtype)                             ? "FLOAT"
-                                : info(dtype).kind == DTypeKind::kInt       ? "SIGNED"
-                                                                            : "UNSIGNED";
+  const std::string_view kind = is_float(dtype) ? "FLOAT" : info(dtype).kind == DTypeKind::kInt ? "SIGNED" : "UNSIGNED";
   w.result(fmt::format("stablehlo.compare {}, {}, {} : {}", attr<std::string>(w.node().attrs, 0), operand_list(w), kind,
                        function_type(w)));
 }

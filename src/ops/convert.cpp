@@ -11,9 +11,7 @@ namespace {
 
 constexpr AttrSpec kAttrs[] = {{"dtype", AttrKind::kDType}};
 
-Result<Types> infer(const InferArgs& args) {
-  return Types{{attr<DType>(args.attrs, 0), args.operands[0].shape}};
-}
+Result<Types> infer(const InferArgs& args) { return Types{{attr<DType>(args.attrs, 0), args.operands[0].shape}}; }
 
 // One rounding from a 64-bit integer to `dtype`: f16 and bf16 go through a double whose last kept bit is sticky.
 template <class F>

@@ -1,5 +1,5 @@
-// The result type is explicit (`dtype`): narrow floats may be contracted into f32, narrow integers into i32. Products and
-// sums are taken in F (floats) or int64_t (integers) and rounded or wrapped once, at the end.
+// The result type is explicit (`dtype`): narrow floats may be contracted into f32, narrow integers into i32. Products
+// and sums are taken in F (floats) or int64_t (integers) and rounded or wrapped once, at the end.
 #include <algorithm>
 #include <optional>
 
@@ -71,13 +71,13 @@ Result<Types> infer(const InferArgs& args) {
   const Dims dims = dims_of(args.attrs);
   const DType dtype = attr<DType>(args.attrs, 4);
   HR_TRY_STATUS(check_kind(lhs, kNumbers, "lhs", "dot_general_i1"));
-  HR_TRY_STATUS(check_side(lhs, dims.lhs_batch, dims.lhs_contract, "lhs", "dot_general_c3", "dot_general_c5",
-                           "dot_general_c6"));
-  HR_TRY_STATUS(check_side(rhs, dims.rhs_batch, dims.rhs_contract, "rhs", "dot_general_c4", "dot_general_c7",
-                           "dot_general_c8"));
+  HR_TRY_STATUS(
+      check_side(lhs, dims.lhs_batch, dims.lhs_contract, "lhs", "dot_general_c3", "dot_general_c5", "dot_general_c6"));
+  HR_TRY_STATUS(
+      check_side(rhs, dims.rhs_batch, dims.rhs_contract, "rhs", "dot_general_c4", "dot_general_c7", "dot_general_c8"));
   HR_TRY_STATUS(check_pairs(lhs, rhs, dims.lhs_batch, dims.rhs_batch, "batch", "dot_general_c1", "dot_general_c9"));
-  HR_TRY_STATUS(check_pairs(lhs, rhs, dims.lhs_contract, dims.rhs_contract, "contracting", "dot_general_c2",
-                            "dot_general_c10"));
+  HR_TRY_STATUS(
+      check_pairs(lhs, rhs, dims.lhs_contract, dims.rhs_contract, "contracting", "dot_general_c2", "dot_general_c10"));
   if (lhs.dtype != rhs.dtype)
     return fail(ErrorCode::kInfer, "lhs is {}, rhs is {} (dot_general_c13)", to_string(lhs), to_string(rhs));
   if (info(dtype).kind != info(lhs.dtype).kind || info(dtype).bits < info(lhs.dtype).bits)

@@ -17,16 +17,17 @@ inline int64_t value(uint64_t x) { return static_cast<int64_t>(x); }
 inline bool is_unsigned(DType dtype) { return info(dtype).kind != DTypeKind::kInt; }
 inline bool less(DType dtype, int64_t a, int64_t b) { return is_unsigned(dtype) ? bits(a) < bits(b) : a < b; }
 // A shift amount that clears every bit.
-inline bool shifts_out(DType dtype, int64_t amount) {
-  return bits(amount) >= static_cast<uint64_t>(info(dtype).bits);
-}
+inline bool shifts_out(DType dtype, int64_t amount) { return bits(amount) >= static_cast<uint64_t>(info(dtype).bits); }
 
 inline constexpr Kinds kAll = kAnything;
 
 struct Add {
   static constexpr std::string_view kName = "add", kSummary = "sum; i1: or";
   static constexpr Kinds kKinds = kAll;
-  template <class F> static F real(F a, F b) { return a + b; }
+  template <class F>
+  static F real(F a, F b) {
+    return a + b;
+  }
   static int64_t integer(DType dtype, int64_t a, int64_t b) {
     return dtype == DType::kI1 ? a | b : value(bits(a) + bits(b));
   }
@@ -39,7 +40,10 @@ struct And {
 struct Divide {
   static constexpr std::string_view kName = "divide", kSummary = "quotient; integers truncate towards zero";
   static constexpr Kinds kKinds = kNumbers;
-  template <class F> static F real(F a, F b) { return a / b; }
+  template <class F>
+  static F real(F a, F b) {
+    return a / b;
+  }
   static int64_t integer(DType dtype, int64_t a, int64_t b) {
     if (b == 0) return -1;
     if (is_unsigned(dtype)) return value(bits(a) / bits(b));
@@ -49,7 +53,8 @@ struct Divide {
 struct Maximum {
   static constexpr std::string_view kName = "maximum", kSummary = "the larger; NaN if either is; +0 above -0; i1: or";
   static constexpr Kinds kKinds = kAll;
-  template <class F> static F real(F a, F b) {
+  template <class F>
+  static F real(F a, F b) {
     if (a > b || a != a) return a;
     if (b > a || b != b) return b;
     return std::signbit(a) ? b : a;
@@ -59,7 +64,8 @@ struct Maximum {
 struct Minimum {
   static constexpr std::string_view kName = "minimum", kSummary = "the smaller; NaN if either is; -0 below +0; i1: and";
   static constexpr Kinds kKinds = kAll;
-  template <class F> static F real(F a, F b) {
+  template <class F>
+  static F real(F a, F b) {
     if (a < b || a != a) return a;
     if (b < a || b != b) return b;
     return std::signbit(a) ? a : b;
@@ -69,7 +75,10 @@ struct Minimum {
 struct Multiply {
   static constexpr std::string_view kName = "multiply", kSummary = "product; i1: and";
   static constexpr Kinds kKinds = kAll;
-  template <class F> static F real(F a, F b) { return a * b; }
+  template <class F>
+  static F real(F a, F b) {
+    return a * b;
+  }
   static int64_t integer(DType, int64_t a, int64_t b) { return value(bits(a) * bits(b)); }
 };
 struct Or {
@@ -80,7 +89,10 @@ struct Or {
 struct Power {
   static constexpr std::string_view kName = "power", kSummary = "the first operand to the power of the second";
   static constexpr Kinds kKinds = kNumbers;
-  template <class F> static F real(F a, F b) { return std::pow(a, b); }
+  template <class F>
+  static F real(F a, F b) {
+    return std::pow(a, b);
+  }
   static int64_t integer(DType dtype, int64_t a, int64_t b) {
     if (!is_unsigned(dtype) && b < 0) return a == 1 ? 1 : a == -1 ? ((b & 1) != 0 ? -1 : 1) : 0;
     uint64_t result = 1;
@@ -93,7 +105,10 @@ struct Power {
 struct Remainder {
   static constexpr std::string_view kName = "remainder", kSummary = "what division leaves, with the dividend's sign";
   static constexpr Kinds kKinds = kNumbers;
-  template <class F> static F real(F a, F b) { return std::fmod(a, b); }
+  template <class F>
+  static F real(F a, F b) {
+    return std::fmod(a, b);
+  }
   static int64_t integer(DType dtype, int64_t a, int64_t b) {
     if (b == 0) return a;
     if (is_unsigned(dtype)) return value(bits(a) % bits(b));
@@ -103,12 +118,11 @@ struct Remainder {
 struct ShiftLeft {
   static constexpr std::string_view kName = "shift_left", kSummary = "bits moved up, zeros come in";
   static constexpr Kinds kKinds = kIntegers;
-  static int64_t integer(DType dtype, int64_t a, int64_t b) {
-    return shifts_out(dtype, b) ? 0 : value(bits(a) << b);
-  }
+  static int64_t integer(DType dtype, int64_t a, int64_t b) { return shifts_out(dtype, b) ? 0 : value(bits(a) << b); }
 };
 struct ShiftRightArithmetic {
-  static constexpr std::string_view kName = "shift_right_arithmetic", kSummary = "bits moved down, the top bit comes in";
+  static constexpr std::string_view kName = "shift_right_arithmetic",
+                                    kSummary = "bits moved down, the top bit comes in";
   static constexpr Kinds kKinds = kIntegers;
   static int64_t integer(DType dtype, int64_t a, int64_t b) {
     const int unused = 64 - info(dtype).bits;  // the top bit counts as a sign in unsigned types too
@@ -127,7 +141,10 @@ struct ShiftRightLogical {
 struct Subtract {
   static constexpr std::string_view kName = "subtract", kSummary = "difference";
   static constexpr Kinds kKinds = kNumbers;
-  template <class F> static F real(F a, F b) { return a - b; }
+  template <class F>
+  static F real(F a, F b) {
+    return a - b;
+  }
   static int64_t integer(DType, int64_t a, int64_t b) { return value(bits(a) - bits(b)); }
 };
 struct Xor {

@@ -11,39 +11,58 @@ namespace {
 struct Abs {
   static constexpr std::string_view kName = "abs", kSummary = "magnitude; that of the least integer is itself";
   static constexpr Kinds kKinds = kSignedNumbers;
-  template <class F> static F real(F x) { return std::fabs(x); }
+  template <class F>
+  static F real(F x) {
+    return std::fabs(x);
+  }
   static int64_t integer(int64_t x) { return x < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x)) : x; }
 };
 struct Ceil {
   static constexpr std::string_view kName = "ceil", kSummary = "the least whole number not below";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return std::ceil(x); }
+  template <class F>
+  static F real(F x) {
+    return std::ceil(x);
+  }
 };
 struct Cosine {
   static constexpr std::string_view kName = "cosine", kSummary = "cosine of radians";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return std::cos(x); }
+  template <class F>
+  static F real(F x) {
+    return std::cos(x);
+  }
 };
 struct Exponential {
   static constexpr std::string_view kName = "exponential", kSummary = "e to the power of the operand";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return std::exp(x); }
+  template <class F>
+  static F real(F x) {
+    return std::exp(x);
+  }
 };
 struct Floor {
   static constexpr std::string_view kName = "floor", kSummary = "the greatest whole number not above";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return std::floor(x); }
+  template <class F>
+  static F real(F x) {
+    return std::floor(x);
+  }
 };
 struct Log {
   static constexpr std::string_view kName = "log", kSummary = "natural logarithm";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return std::log(x); }
+  template <class F>
+  static F real(F x) {
+    return std::log(x);
+  }
 };
 struct Logistic {
   static constexpr std::string_view kName = "logistic", kSummary = "1 / (1 + exp(-x))";
   static constexpr Kinds kKinds = kFloats;
   // The form for negative x keeps its precision where exp(-x) overflows.
-  template <class F> static F real(F x) {
+  template <class F>
+  static F real(F x) {
     const F e = std::exp(-std::fabs(x));
     return x < 0 ? e / (F(1) + e) : F(1) / (F(1) + e);
   }
@@ -51,7 +70,10 @@ struct Logistic {
 struct Negate {
   static constexpr std::string_view kName = "negate", kSummary = "the operand with the other sign";
   static constexpr Kinds kKinds = kNumbers;
-  template <class F> static F real(F x) { return -x; }
+  template <class F>
+  static F real(F x) {
+    return -x;
+  }
   static int64_t integer(int64_t x) { return static_cast<int64_t>(-static_cast<uint64_t>(x)); }
 };
 struct Not {
@@ -62,33 +84,51 @@ struct Not {
 struct RoundNearestEven {
   static constexpr std::string_view kName = "round_nearest_even", kSummary = "the nearest whole number, ties to even";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return std::nearbyint(x); }
+  template <class F>
+  static F real(F x) {
+    return std::nearbyint(x);
+  }
 };
 struct Rsqrt {
   static constexpr std::string_view kName = "rsqrt", kSummary = "1 / square root";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return F(1) / std::sqrt(x); }
+  template <class F>
+  static F real(F x) {
+    return F(1) / std::sqrt(x);
+  }
 };
 struct Sign {
   static constexpr std::string_view kName = "sign", kSummary = "-1, 0 or 1; keeps NaN and the sign of zero";
   static constexpr Kinds kKinds = kSignedNumbers;
-  template <class F> static F real(F x) { return x > 0 ? F(1) : x < 0 ? F(-1) : x; }
+  template <class F>
+  static F real(F x) {
+    return x > 0 ? F(1) : x < 0 ? F(-1) : x;
+  }
   static int64_t integer(int64_t x) { return int64_t{x > 0} - int64_t{x < 0}; }
 };
 struct Sine {
   static constexpr std::string_view kName = "sine", kSummary = "sine of radians";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return std::sin(x); }
+  template <class F>
+  static F real(F x) {
+    return std::sin(x);
+  }
 };
 struct Sqrt {
   static constexpr std::string_view kName = "sqrt", kSummary = "square root";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return std::sqrt(x); }
+  template <class F>
+  static F real(F x) {
+    return std::sqrt(x);
+  }
 };
 struct Tanh {
   static constexpr std::string_view kName = "tanh", kSummary = "hyperbolic tangent";
   static constexpr Kinds kKinds = kFloats;
-  template <class F> static F real(F x) { return std::tanh(x); }
+  template <class F>
+  static F real(F x) {
+    return std::tanh(x);
+  }
 };
 
 template <class Op>

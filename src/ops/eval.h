@@ -1,9 +1,9 @@
 // Values and context of the reference evaluation. The evaluators are the specification: the obvious loop, no tricks.
 //
-// HostTensor<F> computes floats in F. With F = float an f32 graph is evaluated in f32; with F = double the same graph is
-// evaluated in f64 throughout (f32 values are not rounded), which tells rounding noise from wrong maths. bf16 and f16
-// values are rounded to their type after every op in both. f64 graph values need F = double.
-// Integers are held as int64_t and wrapped to their type after every op; i1 is 0 or 1.
+// HostTensor<F> computes floats in F. With F = float an f32 graph is evaluated in f32; with F = double the same graph
+// is evaluated in f64 throughout (f32 values are not rounded), which tells rounding noise from wrong maths. bf16 and
+// f16 values are rounded to their type after every op in both. f64 graph values need F = double. Integers are held as
+// int64_t and wrapped to their type after every op; i1 is 0 or 1.
 #pragma once
 
 #include <functional>
@@ -75,7 +75,7 @@ class EvalContext {
   std::span<const HostTensor<F>> operands;
   std::span<const Type> result_types;  // symbols replaced: static
   const SymbolValues& symbols;
-  ContractFn<F> contract{};            // null: the obvious loop
+  ContractFn<F> contract{};  // null: the obvious loop
   // Runs a region or a called function.
   std::function<Result<std::vector<HostTensor<F>>>(const Graph&, std::vector<HostTensor<F>>)> run{};
   std::function<Result<std::vector<HostTensor<F>>>(const std::string&, std::vector<HostTensor<F>>)> call{};

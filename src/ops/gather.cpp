@@ -147,22 +147,24 @@ void write(HloWriter& w) {
   if (!n.collapsed.empty()) dims += fmt::format("collapsed_slice_dims = {}, ", to_string(n.collapsed));
   if (!n.index_map.empty()) dims += fmt::format("start_index_map = {}, ", to_string(n.index_map));
   const std::string sizes = n.slice_sizes.empty() ? "" : fmt::format(": {}", fmt::join(n.slice_sizes, ", "));
-  w.result(fmt::format("\"stablehlo.gather\"({}) <{{dimension_numbers = #stablehlo.gather<{}index_vector_dim = {}>, "
-                       "slice_sizes = array<i64{}>}}> : {}",
-                       operand_list(w), dims, n.vector_dim, sizes, function_type(w)));
+  w.result(
+      fmt::format("\"stablehlo.gather\"({}) <{{dimension_numbers = #stablehlo.gather<{}index_vector_dim = {}>, "
+                  "slice_sizes = array<i64{}>}}> : {}",
+                  operand_list(w), dims, n.vector_dim, sizes, function_type(w)));
 }
 
 }  // namespace
 
-constinit const OpDef kGather = checked({.name = "gather",
-                                         .level = OpLevel::kCore,
-                                         .summary = "slices of operand 0 at the index vectors in operand 1, clamped to fit",
-                                         .spec = "stablehlo spec.md#gather",
-                                         .operands = 2,
-                                         .attrs = kAttrs,
-                                         .infer = infer,
-                                         .eval_f32 = eval<float>,
-                                         .eval_f64 = eval<double>,
-                                         .hlo = write});
+constinit const OpDef kGather =
+    checked({.name = "gather",
+             .level = OpLevel::kCore,
+             .summary = "slices of operand 0 at the index vectors in operand 1, clamped to fit",
+             .spec = "stablehlo spec.md#gather",
+             .operands = 2,
+             .attrs = kAttrs,
+             .infer = infer,
+             .eval_f32 = eval<float>,
+             .eval_f64 = eval<double>,
+             .hlo = write});
 
 }  // namespace headrace::ops

@@ -23,7 +23,8 @@ const json& goldens() {
 Literal literal_of(const json& row) {
   const auto hex = row["hex"].get<std::string>();
   std::vector<std::byte> bytes(hex.size() / 2);
-  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
   return {.dtype = *parse_dtype(row["dtype"].get<std::string>()),
           .sizes = row["shape"].get<Ints>(),
           .splat = false,
@@ -110,8 +111,8 @@ void run_case(const json& row) {
   const auto results = evaluate(*op, operands, attrs, regions);
   ASSERT_OK(results);
   const bool has_wide = sizeof(F) == sizeof(double) && row.contains("expected64");
-  const Tolerance tolerance = has_wide ? Tolerance{0, row["atol64"], row["rtol64"]}
-                                       : Tolerance{row["ulp"], row["atol"], 0};
+  const Tolerance tolerance =
+      has_wide ? Tolerance{0, row["atol64"], row["rtol64"]} : Tolerance{row["ulp"], row["atol"], 0};
   const auto expected = literals(row["expected"]);
   const auto wide = has_wide ? literals(row["expected64"]) : expected;
   ASSERT_EQ(results->size(), expected.size());

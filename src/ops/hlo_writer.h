@@ -22,9 +22,9 @@ class HloWriter {
   virtual void result(std::string_view text) = 0;
   // Writes an auxiliary line `%aux = <text>` before it and returns its name.
   [[nodiscard]] virtual std::string aux(std::string_view text) = 0;
-  // The text of region i as `{ ^bb0(%a: ..): ... }` whose terminator is `stablehlo.return`, indented to stand after an op.
-  // The region's inputs from `captured` on are bound to the node's operands from `first_capture` on instead of being
-  // block arguments (StableHLO regions capture implicitly; ours do so by explicit operands).
+  // The text of region i as `{ ^bb0(%a: ..): ... }` whose terminator is `stablehlo.return`, indented to stand after an
+  // op. The region's inputs from `captured` on are bound to the node's operands from `first_capture` on instead of
+  // being block arguments (StableHLO regions capture implicitly; ours do so by explicit operands).
   [[nodiscard]] virtual std::string region(size_t i, size_t captured, size_t first_capture) = 0;
   // A literal as MLIR prints it, exact bits: `dense<0x3F800000> : tensor<f32>`, including the type.
   [[nodiscard]] virtual std::string literal(const Literal& value) const = 0;

@@ -28,8 +28,9 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
 }
 
 void write(HloWriter& w) {
-  w.result(fmt::format("\"stablehlo.if\"({}) ({}, {}) : {}", w.operand(0), w.region(0, 0, 1), w.region(1, 0, 1),
-                       function_type(w, 1)));
+  const std::string on_true = w.region(0, 0, 1);
+  const std::string on_false = w.region(1, 0, 1);
+  w.result(fmt::format("\"stablehlo.if\"({}) ({}, {}) : {}", w.operand(0), on_true, on_false, function_type(w, 1)));
 }
 
 }  // namespace

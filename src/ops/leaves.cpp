@@ -9,12 +9,12 @@ namespace {
 constexpr AttrSpec kParameterAttrs[] = {
     {"name", AttrKind::kString}, {"dtype", AttrKind::kDType}, {"shape", AttrKind::kShape}};
 constexpr AttrSpec kConstantAttrs[] = {{"value", AttrKind::kLiteral}};
-constexpr AttrSpec kIotaAttrs[] = {
-    {"dtype", AttrKind::kDType}, {"shape", AttrKind::kShape}, {"dim", AttrKind::kInt}};
+constexpr AttrSpec kIotaAttrs[] = {{"dtype", AttrKind::kDType}, {"shape", AttrKind::kShape}, {"dim", AttrKind::kInt}};
 
 Result<Types> infer_parameter(const InferArgs& args) {
   const auto& shape = attr<Shape>(args.attrs, 2);
-  if (attr<std::string>(args.attrs, 0).empty()) return fail(ErrorCode::kInfer, "a parameter without a name (parameter_c1)");
+  if (attr<std::string>(args.attrs, 0).empty())
+    return fail(ErrorCode::kInfer, "a parameter without a name (parameter_c1)");
   if (!is_static(shape))
     return fail(ErrorCode::kInfer, "parameter '{}' has the symbolic shape {} (parameter_c2)",
                 attr<std::string>(args.attrs, 0), to_string(shape));
@@ -43,9 +43,7 @@ Result<Tensors<F>> eval_constant(EvalContext<F>& ctx) {
   return one(to_tensor<F>(attr<Literal>(ctx.node.attrs, 0)));
 }
 
-void write_constant(HloWriter& w) {
-  w.result("stablehlo.constant " + w.literal(attr<Literal>(w.node().attrs, 0)));
-}
+void write_constant(HloWriter& w) { w.result("stablehlo.constant " + w.literal(attr<Literal>(w.node().attrs, 0))); }
 
 Result<Types> infer_iota(const InferArgs& args) {
   const Type type{attr<DType>(args.attrs, 0), attr<Shape>(args.attrs, 1)};

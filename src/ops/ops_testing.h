@@ -85,8 +85,11 @@ Result<Tensors<F>> evaluate(const OpDef& op, Tensors<F> operands, std::vector<At
   std::vector<Type> types;
   for (const auto& operand : operands) types.push_back(type_of(operand));
   HR_TRY(auto results, infer(op, types, attrs, regions));
-  const Node node{
-      .op = &op, .operands = {}, .attrs = std::move(attrs), .regions = std::move(regions), .results = std::move(results)};
+  const Node node{.op = &op,
+                  .operands = {},
+                  .attrs = std::move(attrs),
+                  .regions = std::move(regions),
+                  .results = std::move(results)};
   return Evaluation<F>{.contract = contract}.node(node, std::move(operands));
 }
 

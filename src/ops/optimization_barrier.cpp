@@ -22,16 +22,15 @@ void write(HloWriter& w) {
 
 }  // namespace
 
-constinit const OpDef kOptimizationBarrier =
-    checked({.name = "optimization_barrier",
-             .level = OpLevel::kCore,
-             .summary = "its operands; compilers move nothing across",
-             .spec = "stablehlo spec.md#optimization_barrier",
-             .operands = -1,
-             .attrs = {},
-             .infer = infer,
-             .eval_f32 = eval<float>,
-             .eval_f64 = eval<double>,
-             .hlo = write});
+constinit const OpDef kOptimizationBarrier = checked({.name = "optimization_barrier",
+                                                      .level = OpLevel::kCore,
+                                                      .summary = "its operands; compilers move nothing across",
+                                                      .spec = "stablehlo spec.md#optimization_barrier",
+                                                      .operands = -1,
+                                                      .attrs = {},
+                                                      .infer = infer,
+                                                      .eval_f32 = eval<float>,
+                                                      .eval_f64 = eval<double>,
+                                                      .hlo = write});
 
 }  // namespace headrace::ops

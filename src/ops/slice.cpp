@@ -5,8 +5,7 @@ namespace headrace::ops {
 
 namespace {
 
-constexpr AttrSpec kAttrs[] = {
-    {"start", AttrKind::kShape}, {"limit", AttrKind::kShape}, {"stride", AttrKind::kInts}};
+constexpr AttrSpec kAttrs[] = {{"start", AttrKind::kShape}, {"limit", AttrKind::kShape}, {"stride", AttrKind::kInts}};
 
 // One dim of the result. Bounds must hold for every value of the symbols, taken as >= 0.
 Result<Dim> sliced(const Type& x, size_t d, const Dim& start, const Dim& limit, int64_t stride) {

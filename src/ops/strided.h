@@ -35,8 +35,8 @@ class Strided {
     index_.resize(sizes_.size());
   }
 
-  // Calls row(offsets, count, steps) for every run along the innermost dim, in row-major order: element e of tensor j is
-  // at offsets[j] + e * steps[j].
+  // Calls row(offsets, count, steps) for every run along the innermost dim, in row-major order: element e of tensor j
+  // is at offsets[j] + e * steps[j].
   template <class Row>
   void rows(Row&& row) {
     if (empty_) return;

@@ -30,9 +30,7 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   return one(std::move(out));
 }
 
-void write(HloWriter& w) {
-  write_functional(w, fmt::format(", dims = {}", to_string(attr<Ints>(w.node().attrs, 0))));
-}
+void write(HloWriter& w) { write_functional(w, fmt::format(", dims = {}", to_string(attr<Ints>(w.node().attrs, 0)))); }
 
 }  // namespace
 

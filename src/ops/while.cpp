@@ -41,8 +41,10 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
 
 void write(HloWriter& w) {
   const size_t carried = index(attr<int64_t>(w.node().attrs, 0));
-  w.result(fmt::format("\"stablehlo.while\"({}) ({}, {}) : {}", operand_list(w, 0, carried),
-                       w.region(0, carried, carried), w.region(1, carried, carried), function_type(w, carried)));
+  const std::string cond = w.region(0, carried, carried);
+  const std::string body = w.region(1, carried, carried);
+  w.result(fmt::format("\"stablehlo.while\"({}) ({}, {}) : {}", operand_list(w, 0, carried), cond, body,
+                       function_type(w, carried)));
 }
 
 }  // namespace
