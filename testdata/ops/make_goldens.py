@@ -83,7 +83,7 @@ def unary_floats():
             case(op, [x], narrow(f(x.astype(np.float64)), dtype), name=dtype)
         for op, (f, ulp) in close.items():
             want = f(x.astype(np.float64))
-            extra = {"expected64": want, "rtol64": 4e-16} if dtype == "f32" else {}
+            extra = {"expected64": want, "rtol64": 1e-15} if dtype == "f32" else {}
             case(op, [x], narrow(want, dtype), name=dtype, ulp=ulp, **extra)
 
 
