@@ -47,8 +47,15 @@ std::vector<size_t> file_order(std::span<const OutTensor> tensors) {
   return order;
 }
 
-// JSON of one name or string. Errors: kSafetensors, when it is not UTF-8.
+Status check_header_size(size_t bytes) {
+  if (bytes <= kMaxHeaderBytes) return {};
+  return fail(ErrorCode::kSafetensors, "safetensors: the header takes {} bytes or more, the format allows {}", bytes,
+              kMaxHeaderBytes);
+}
+
+// JSON of one name or string. Errors: kSafetensors, when it is not UTF-8 or could not fit any header.
 Result<std::string> quoted(const std::string& text) {
+  HR_TRY_STATUS(check_header_size(text.size()));
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::type_error& e) {
@@ -98,9 +105,7 @@ Result<SafetensorsLayout> layout_safetensors(std::span<const OutTensor> tensors,
   }
   text += '}';
   text.append((kAlignment - (kLengthWordBytes + text.size()) % kAlignment) % kAlignment, ' ');
-  if (text.size() > kMaxHeaderBytes)
-    return fail(ErrorCode::kSafetensors, "safetensors: the header takes {} bytes, the format allows {}", text.size(),
-                kMaxHeaderBytes);
+  HR_TRY_STATUS(check_header_size(text.size()));
   const uint64_t length = text.size();
   layout.header_bytes.resize(kLengthWordBytes);
   std::memcpy(layout.header_bytes.data(), &length, kLengthWordBytes);

@@ -79,7 +79,7 @@ TEST(SafetensorsLayout, Refusals) {
   OutTensor third = huge;
   third.name = "c";
   refuse({huge, more, third}, "overflows");
-  EXPECT_THAT(layout_safetensors({}, {{"k", std::string(100'000'000, 'x')}}),
+  EXPECT_THAT(layout_safetensors({}, {{"k", std::string(100'000'001, 'x')}}),
               IsError(ErrorCode::kSafetensors, HasSubstr("the format allows 100000000")));
 }
 
