@@ -38,7 +38,7 @@ Status place(std::span<Segment> segments, std::span<const PlannedOutput> outputs
   }
   for (size_t o = 0; o < outputs.size(); ++o)
     if (filled[o] != outputs[o].length_bytes)
-      return fail(ErrorCode::kPass, "parameter '{}' has {} bytes, its recipe makes {}", outputs[o].parameter,
+      return fail(ErrorCode::kPass, "'{}' has {} bytes, its recipe makes {}", outputs[o].parameter,
                   outputs[o].length_bytes, filled[o]);
   return {};
 }

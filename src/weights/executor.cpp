@@ -1,5 +1,6 @@
 #include "weights/executor.h"
 
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -121,7 +122,8 @@ class Run {
     HR_TRY_STATUS(out_.write_at(0, std::as_bytes(std::span(plan_.header_bytes))));
     done_bytes_ = plan_.header_bytes.size();
     report(true);
-    tbb::task_arena arena(jobs);
+    // TBB complains on stderr when it is asked for more threads than there are cores.
+    tbb::task_arena arena(std::min(jobs, tbb::info::default_concurrency()));
     arena.execute([&] { stream(chunks.tokens); });
     if (error_) return fail(*std::move(error_));
     for (const InputFile& file : files_) {

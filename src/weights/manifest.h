@@ -113,7 +113,7 @@ struct ManifestXla {
 // A function of the one IREE module. It is called with the function's arguments in their order; parameters are globals.
 struct ManifestIree {
   std::string file;
-  std::string entry;  // "llama.score"
+  std::string entry;                            // "llama.score"
   std::map<std::string, int64_t> symbols = {};  // the values it was specialised for; a symbol not named is dynamic
   friend bool operator==(const ManifestIree&, const ManifestIree&) = default;
 };

@@ -69,6 +69,7 @@ void fields(auto& v, Is<ManifestXla> auto& m) {
 void fields(auto& v, Is<ManifestIree> auto& m) {
   v("file", m.file);
   v("entry", m.entry);
+  v("symbols", m.symbols);
 }
 void fields(auto& v, Is<ManifestTargets> auto& m) {
   v("xla", m.xla);

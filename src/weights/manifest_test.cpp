@@ -62,7 +62,7 @@ Manifest example() {
                                        .arguments = {"tokens", "cache"},
                                        .parameters = {"token_embd.weight", "output_norm.weight"},
                                        .donations = {{1, 1}}}},
-                              .iree = ManifestIree{m.texts[1].file, "module.score"}}}};
+                              .iree = ManifestIree{m.texts[1].file, "llama.score", {{"seq", 8}}}}}};
   m.commands = {{"compile", "iree-compile iree/model.mlir"}};
   return m;
 }
