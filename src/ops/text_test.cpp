@@ -66,7 +66,7 @@ void add_elementwise(Samples& s) {
       s.add(ops::kCompare, {Type{dtype, {2}}, Type{dtype, {2}}}, {direction});
   s.add(ops::kOptimizationBarrier, {f32({2}), i32({})});
   s.add(ops::kConvert, {f32({2})}, {DType::kI8});
-  s.add(ops::kConvert, {Type{DType::kI1, {2}}}, {DType::kBF16});
+  s.add(ops::kConvert, {Type{DType::kI1, {2}}}, {DType::kF32});
   s.add(ops::kBitcastConvert, {f32({2})}, {DType::kI32});
   s.add(ops::kBitcastConvert, {Type{DType::kI8, {3, 2}}}, {DType::kF16});
   s.add(ops::kBitcastConvert, {i32({3})}, {DType::kI8});
@@ -144,8 +144,7 @@ TEST(OpText, EveryCoreOp) {
   add_shapes(samples);
   add_contractions(samples);
   add_control(samples);
-  for (const OpDef* op : ops::all_ops())
-    EXPECT_TRUE(op->hlo == nullptr || samples.covers(*op)) << op->name;
+  for (const OpDef* op : ops::all_ops()) EXPECT_TRUE(op->hlo == nullptr || samples.covers(*op)) << op->name;
   const auto text = emit_iree(samples.module());
   ASSERT_OK(text);
   const std::string path = HEADRACE_TESTDATA "/ops/every_op.mlir";

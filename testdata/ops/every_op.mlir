@@ -387,9 +387,9 @@ module @"" {
     %0 = stablehlo.convert %arg0 : (tensor<2xf32>) -> tensor<2xi8>
     return %0 : tensor<2xi8>
   }
-  func.func public @convert_97(%arg0: tensor<2xi1> loc("a0")) -> tensor<2xbf16> {
-    %0 = stablehlo.convert %arg0 : (tensor<2xi1>) -> tensor<2xbf16>
-    return %0 : tensor<2xbf16>
+  func.func public @convert_97(%arg0: tensor<2xi1> loc("a0")) -> tensor<2xf32> {
+    %0 = stablehlo.convert %arg0 : (tensor<2xi1>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
   }
   func.func public @bitcast_convert_98(%arg0: tensor<2xf32> loc("a0")) -> tensor<2xi32> {
     %0 = stablehlo.bitcast_convert %arg0 : (tensor<2xf32>) -> tensor<2xi32>
