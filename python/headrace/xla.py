@@ -70,7 +70,7 @@ def portable_artifact(text: str, version: str = PORTABLE_VERSION) -> bytes:
 
 def compiled(directory: Path, manifest: Manifest, function: Function, weights: dict[str, Any], vocabulary: int | None,
              device: jax.Device | None) -> CompiledFunction:
-    """The function with weights bound; one compiled program for each specialisation, made when it is first needed."""
+    """The function with weights bound; one compiled program for each specialisation."""
     jax = _jax()
     device = device or jax.devices()[0]
     # On CPU device_put keeps a view of the mapped file where the data is aligned to 64 bytes, which archives see to.
@@ -83,18 +83,17 @@ def compiled(directory: Path, manifest: Manifest, function: Function, weights: d
 class _Program:
     def __init__(self, directory: Path, manifest: Manifest, function: Function, program: XlaProgram,
                  weights: dict[str, Any], device: jax.Device) -> None:
-        self._make = lambda: exported(directory, manifest, function, program, device.platform)
+        jax = _jax()
         self._weights = [weights[name] for name in program.parameters]
         self._order = [[a.name for a in function.arguments].index(name) for name in program.arguments]
-        self._donated = tuple(pair.argument for pair in program.donations)
         self._device = device
-        self._call: Any = None
+        own = [jax.ShapeDtypeStruct(shape, numpy_dtype(dtype))
+               for _, shape, dtype in arguments(manifest, function, program)[: len(self._order)]]
+        call = exported(directory, manifest, function, program, device.platform).call
+        donated = tuple(pair.argument for pair in program.donations)
+        self._call = jax.jit(call, donate_argnums=donated).lower(*own, *self._weights).compile()
 
     def __call__(self, arrays: list[Any]) -> Sequence[Any]:
         jax = _jax()
-        own = [jax.device_put(arrays[i], self._device) for i in self._order]
-        if self._call is None:
-            function = jax.jit(self._make().call, donate_argnums=self._donated)
-            self._call = function.lower(*own, *self._weights).compile()
-        results = self._call(*own, *self._weights)
+        results = self._call(*(jax.device_put(arrays[i], self._device) for i in self._order), *self._weights)
         return results if isinstance(results, (tuple, list)) else (results,)
