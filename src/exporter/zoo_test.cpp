@@ -33,9 +33,10 @@ class ZooTest : public ::testing::TestWithParam<std::string> {
   void export_from(const std::string& kind) {
     std::filesystem::remove_all(directory_);
     Warnings warnings;
-    const ExportOptions options{.model_path = zoo(GetParam(), fmt::format("{}.{}.gguf", GetParam(), kind)),
-                                .directory = directory_,
-                                .seq = kBound};
+    ExportOptions options;
+    options.model_path = zoo(GetParam(), fmt::format("{}.{}.gguf", GetParam(), kind));
+    options.directory = directory_;
+    options.seq = kBound;
     ASSERT_OK(export_model(options, {}, warnings));
   }
 
@@ -110,7 +111,7 @@ TEST_P(ZooTest, ContinuesAsTheGolden) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ZooTest, ::testing::Values("llama", "llama_tied", "mistral_nosw"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace headrace

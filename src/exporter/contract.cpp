@@ -1,0 +1,118 @@
+#include "exporter/contract.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/version.h"
+#include "stablehlo/emitter.h"
+#include "tokenizer/pieces.h"
+
+namespace headrace {
+
+namespace {
+
+ManifestSource source_of(const Checkpoint& checkpoint) {
+  ManifestSource out{.container = checkpoint.kind == ContainerKind::kGguf ? "gguf" : "safetensors",
+                     .files = {},
+                     .header_xxh3 = checkpoint.header_xxh3};
+  for (const SourceFile& file : checkpoint.files)
+    out.files.push_back(
+        {.name = std::filesystem::path(file.path).filename().string(), .size_bytes = file.size_bytes});
+  return out;
+}
+
+Result<std::optional<ManifestTokenizer>> tokenizer_of(const ContractParts& parts) {
+  HR_TRY(const auto facts, tokenizer_facts(parts.checkpoint));
+  if (!facts) return std::optional<ManifestTokenizer>();
+  ManifestTokenizer out{.kind = facts->kind,
+                        .vocabulary = facts->vocabulary,
+                        .bos = facts->bos,
+                        .eos = facts->eos,
+                        .add_bos = facts->add_bos};
+  if (parts.pieces) out.pieces_file = parts.pieces->file;
+  return std::optional(std::move(out));
+}
+
+ManifestArgument argument_of(const std::string& name, const Type& type, bool is_state) {
+  return {.name = name, .kind = is_state ? ValueKind::kCache : ValueKind::kData, .dtype = type.dtype, .shape = type.shape};
+}
+
+ManifestFunction function_of(const ContractParts& parts, const Function& f) {
+  ManifestFunction out{.name = f.name};
+  for (const Symbol& s : parts.module.symbols) out.symbols.push_back({.name = s.name, .min = s.min, .max = s.max});
+  const auto inputs = f.graph->input_types();
+  const auto results = f.graph->result_types();
+  const auto in_state = [&](size_t i, uint32_t StatePair::*side) {
+    return std::any_of(f.state.begin(), f.state.end(), [&](const StatePair& s) { return s.*side == i; });
+  };
+  for (size_t i = 0; i < inputs.size(); ++i)
+    out.arguments.push_back(argument_of(f.arguments[i], inputs[i], in_state(i, &StatePair::argument)));
+  for (size_t i = 0; i < results.size(); ++i)
+    out.results.push_back(argument_of(f.results[i], results[i], in_state(i, &StatePair::result)));
+  for (const StatePair& s : f.state) out.state.push_back({.argument = s.argument, .result = s.result});
+  const std::map<std::string, int64_t> values{{"seq", parts.options.seq}};
+  if (parts.iree)
+    out.targets.iree = ManifestIree{
+        .file = parts.iree->file, .entry = fmt::format("{}.{}", parts.module.name, f.name), .symbols = values};
+  for (const EmittedXla& program : parts.xla)
+    if (program.function == f.name)
+      out.targets.xla.push_back({.file = program.text.file,
+                                 .entry = "main",
+                                 .symbols = values,
+                                 .arguments = f.arguments,
+                                 .parameters = program.parameters,
+                                 .donations = out.state});
+  return out;
+}
+
+// Lines that a user can paste in the export's directory.
+std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
+  if (!parts.iree) return {};
+  const std::string compiled = std::filesystem::path(parts.iree->file).replace_extension(".vmfb").string();
+  std::vector<ManifestCommand> out{
+      {.what = "compile for this CPU with IREE",
+       .line = fmt::format("iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
+                           "--iree-llvmcpu-target-cpu=host --iree-opt-level=O2 {} -o {}",
+                           parts.iree->file, compiled)}};
+  if (!parts.archive) return out;
+  for (const Function& f : parts.module.functions)
+    out.push_back({.what = fmt::format("run {} with IREE, on token 0 throughout", f.name),
+                   .line = fmt::format("iree-run-module --device=local-task --module={} --parameters={}={} --function={} "
+                                       "--input=1x{}xi32=0",
+                                       compiled, parts.archive->scope, parts.archive->file, f.name, parts.options.seq)});
+  return out;
+}
+
+}  // namespace
+
+Result<Manifest> make_contract(ContractParts parts) {
+  Manifest out;
+  out.tool.version = std::string(kVersion);
+  std::vector<std::string> targets;
+  for (const Target t : parts.options.targets) targets.push_back(t == Target::kIree ? "iree" : "xla");
+  std::sort(targets.begin(), targets.end());
+  const bool archived = parts.options.weights == WeightsForm::kSafetensors;
+  out.options = {{"seq", parts.options.seq},
+                 {"target", targets},
+                 {"dtype", std::string("f32")},
+                 {"weights", std::string(archived ? "safetensors" : "none")}};
+  out.source = source_of(parts.checkpoint);
+  out.model.name = parts.module.name;
+  out.model.architecture = std::string(parts.model.architecture());
+  for (const ConfigEntry& entry : parts.model.config())
+    out.model.configuration.push_back({.key = entry.name, .value = entry.value, .origin = entry.origin});
+  HR_TRY(out.tokenizer, tokenizer_of(parts));
+  out.module_file = parts.hir.file;
+  for (const Function& f : parts.module.functions)
+    if (f.visibility == Visibility::kPublic) out.functions.push_back(function_of(parts, f));
+  out.parameters = std::move(parts.parameters);
+  if (parts.archive) out.archives.push_back(*parts.archive);
+  out.texts.push_back(parts.hir);
+  if (parts.pieces) out.texts.push_back(*parts.pieces);
+  if (parts.iree) out.texts.push_back(*parts.iree);
+  for (const EmittedXla& program : parts.xla) out.texts.push_back(program.text);
+  out.commands = commands_of(parts);
+  return out;
+}
+
+}  // namespace headrace

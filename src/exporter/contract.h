@@ -1,0 +1,34 @@
+// Builds the manifest of an export from what its parts produced. Private to src/exporter.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exporter/export.h"
+
+namespace headrace {
+
+// One emitted xla program.
+struct EmittedXla {
+  std::string function;
+  ManifestText text;
+  std::vector<std::string> parameters;
+};
+
+struct ContractParts {
+  const ExportOptions& options;
+  const Checkpoint& checkpoint;
+  const Model& model;
+  const Module& module;  // as traced
+  ManifestText hir;
+  std::optional<ManifestText> iree = {};
+  std::vector<EmittedXla> xla = {};
+  std::optional<ManifestText> pieces = {};
+  std::vector<ManifestParameter> parameters = {};
+  std::optional<ManifestArchive> archive = {};
+};
+
+// Errors: those of reading tokenizer keys.
+[[nodiscard]] Result<Manifest> make_contract(ContractParts parts);
+
+}  // namespace headrace

@@ -1,0 +1,160 @@
+#include "exporter/export.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "exporter/contract.h"
+#include "ir/print.h"
+#include "passes/pipeline.h"
+#include "stablehlo/emitter.h"
+#include "tokenizer/pieces.h"
+#include "weights/commit.h"
+#include "weights/executor.h"
+
+namespace headrace {
+
+namespace {
+
+class Stopwatch {
+ public:
+  // Seconds since the last lap, or since the start.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    return seconds;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// A program that is ready to be written.
+struct EmittedText {
+  std::string plain;  // "iree/model.mlir"
+  std::string text;
+  std::string function;                 // xla only
+  std::vector<std::string> parameters;  // xla only
+};
+
+Status check(const ExportOptions& options) {
+  if (options.targets.empty()) return fail(ErrorCode::kOptions, "no target is given, expected iree, xla or both");
+  for (const std::string& pass : options.print_after)
+    if (find_pass(pass) == nullptr) return fail(ErrorCode::kOptions, "there is no pass '{}'", pass);
+  return {};
+}
+
+bool wants(const ExportOptions& options, Target target) {
+  return std::find(options.targets.begin(), options.targets.end(), target) != options.targets.end();
+}
+
+Result<Module> lower(const Module& module, Engine engine, const ExportOptions& options, const ExportHooks& hooks) {
+  const PassOptions pass_options{.engine = engine, .symbols = {{"seq", options.seq}}};
+  return run_pipeline(module, pass_options, [&](std::string_view pass, const Module& result) {
+    const auto& wanted = options.print_after;
+    if (hooks.dump && std::find(wanted.begin(), wanted.end(), pass) != wanted.end())
+      hooks.dump(fmt::format("{} ({})", pass, name(engine)), print(result));
+  });
+}
+
+// All programs of all targets. Weights are not touched.
+Result<std::vector<EmittedText>> programs(const Module& module, const ExportOptions& options, const ExportHooks& hooks,
+                                          ExportReport& report) {
+  std::vector<EmittedText> out;
+  Stopwatch watch;
+  if (wants(options, Target::kIree)) {
+    HR_TRY(const Module lowered, lower(module, Engine::kIree, options, hooks));
+    report.pass_seconds += watch.lap();
+    HR_TRY(auto text, emit_iree(lowered));
+    out.push_back({.plain = "iree/model.mlir", .text = std::move(text), .function = {}, .parameters = {}});
+    report.emit_seconds += watch.lap();
+  }
+  if (wants(options, Target::kXla)) {
+    HR_TRY(const Module lowered, lower(module, Engine::kXla, options, hooks));
+    report.pass_seconds += watch.lap();
+    for (const Function& f : lowered.functions) {
+      HR_TRY(auto program, emit_xla(lowered, f));
+      out.push_back({.plain = fmt::format("xla/{}.mlir", f.name),
+                     .text = std::move(program.text),
+                     .function = f.name,
+                     .parameters = std::move(program.parameters)});
+    }
+    report.emit_seconds += watch.lap();
+  }
+  return out;
+}
+
+Status write_weights(ExportDirectory& directory, const ExportOptions& options, const ExportHooks& hooks,
+                     ContractParts& parts, ExportReport& report, Warnings& warnings) {
+  if (options.weights == WeightsForm::kNone) {
+    parts.parameters = manifest_parameters(parts.module, nullptr, nullptr, {});
+    return {};
+  }
+  HR_TRY(const ArchivePlan plan, plan_archive(parts.module, {{"format", "headrace"}}));
+  HR_TRY(OutputFile file, directory.new_archive());
+  std::atomic<bool> stop = false;
+  const std::stop_callback forward(hooks.stop, [&] { stop = true; });
+  ExecutorOptions executor;
+  executor.max_memory_bytes = options.max_memory_bytes;
+  executor.jobs = options.jobs;
+  executor.stop = &stop;
+  if (hooks.progress)
+    executor.progress = [&](uint64_t done, uint64_t total) {
+      hooks.progress({.bytes_done = done, .bytes_total = total});
+    };
+  HR_TRY(const WrittenArchive written,
+         write_archive(plan, parts.module, parts.checkpoint.files, executor, file, warnings));
+  HR_TRY(parts.archive, directory.add_archive(std::move(file), plan, written));
+  parts.parameters = manifest_parameters(parts.module, &plan, &written, parts.archive->file);
+  report.weight_bytes = plan.total_bytes;
+  return {};
+}
+
+Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& texts, ContractParts& parts,
+                   Warnings& warnings) {
+  HR_TRY(parts.hir, directory.add_text("module.hir", print(parts.module)));
+  HR_TRY(const auto vocabulary, vocabulary_file(parts.checkpoint, warnings));
+  if (vocabulary) {
+    HR_TRY(parts.pieces, directory.add_text("vocabulary.json", *vocabulary));
+  }
+  for (const EmittedText& text : texts) {
+    HR_TRY(ManifestText written, directory.add_text(text.plain, text.text));
+    if (text.function.empty())
+      parts.iree = std::move(written);
+    else
+      parts.xla.push_back({.function = text.function, .text = std::move(written), .parameters = text.parameters});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ExportReport> export_model(const ExportOptions& options, const ExportHooks& hooks, Warnings& warnings) {
+  HR_TRY_STATUS(check(options));
+  ExportReport report;
+  Stopwatch total;
+  Stopwatch watch;
+  HR_TRY(const Checkpoint checkpoint, open_checkpoint(options.model_path, warnings));
+  HR_TRY(const auto model, make_model(checkpoint, warnings));
+  watch.lap();
+  HR_TRY(const Module module, trace_model(*model, checkpoint, options.seq, warnings));
+  report.trace_seconds = watch.lap();
+  HR_TRY(const auto texts, programs(module, options, hooks, report));
+  watch.lap();
+
+  HR_TRY(ExportDirectory directory, ExportDirectory::open(options.directory));
+  ContractParts parts{.options = options, .checkpoint = checkpoint, .model = *model, .module = module, .hir = {}};
+  HR_TRY_STATUS(write_weights(directory, options, hooks, parts, report, warnings));
+  report.weights_seconds = watch.lap();
+  HR_TRY_STATUS(write_texts(directory, texts, parts, warnings));
+  if (hooks.stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted before the export was complete");
+  HR_TRY(report.manifest, make_contract(std::move(parts)));
+  HR_TRY_STATUS(directory.commit(report.manifest, warnings));
+  report.files = manifest_files(report.manifest);
+  report.files.emplace_back(kManifestFile);
+  report.total_seconds = total.lap();
+  return report;
+}
+
+}  // namespace headrace

@@ -1,0 +1,244 @@
+#include "passes/pipeline.h"
+
+#include "base/testing.h"
+#include "interp/interpreter_testing.h"
+#include "ir/print.h"
+#include "passes/expand.h"
+#include "passes/inline_calls.h"
+#include "passes/specialise.h"
+#include "passes/unify_constants.h"
+#include "passes/dead_code.h"
+
+namespace headrace {
+namespace {
+
+using testing::IsError;
+using testing::module_of;
+using ::testing::HasSubstr;
+
+const PassOptions kXla{.engine = Engine::kXla, .symbols = {}};
+
+bool has_op(const Graph& graph, std::string_view op) {
+  for (const Node& n : graph.nodes()) {
+    if (n.op->name == op) return true;
+    for (const GraphPtr& r : n.regions)
+      if (has_op(*r, op)) return true;
+  }
+  return false;
+}
+
+constexpr std::string_view kModule = R"(
+symbol seq [1, 64]
+recipe 0 { step copy output "w": f32[6, 4] }
+recipe 1 { step copy output "unused": f32[2] }
+parameter "unused": f32[2] norm 1 0
+parameter "w": f32[6, 4] matmul 0 0
+func private "orphan"(%0 "x": f32[1, seq, 4]) -> ("y": f32[1, seq, 4]) {
+  %1 = negate(%0) : f32[1, seq, 4]
+  return %1
+}
+func private "block"(%0 "x": f32[1, seq, 4]) -> ("y": f32[1, 3, seq, 2]) {
+  %1 = parameter() {name = "w", dtype = f32, shape = [6, 4]} : f32[6, 4]
+  %2 = linear(%0, %1) {split_heads = 3, merge_heads = 0} : f32[1, 3, seq, 2] @ "blk.0.attn.q"
+  return %2
+}
+func public "f"(%0 "x": f32[1, seq, 4]) -> ("y": f32[1, 3, seq, 2]) {
+  %1 = call(%0) {callee = "block", results = (f32[1, 3, seq, 2])} : f32[1, 3, seq, 2]
+  %2 = iota() {dtype = i32, shape = [1, seq], dim = 1} : i32[1, seq]
+  %3 = attend(%1, %1, %1, %2, %2) {scale = 0.5, softcap = 20, window = 2} : f32[1, 3, seq, 2]
+  %4 = constant() {value = dense f32[2] [2, 2]} : f32[2]
+  %5 = broadcast_in_dim(%4) {shape = [1, 3, seq, 2], dims = [3]} : f32[1, 3, seq, 2]
+  %6 = multiply(%3, %5) : f32[1, 3, seq, 2]
+  return %6
+}
+)";
+
+testing::MapParameters<double> weights() {
+  testing::MapParameters<double> out;
+  std::vector<double> w;
+  for (int i = 0; i < 24; ++i) w.push_back(0.1 * (i % 7) - 0.3);
+  out.tensors["w"] = testing::floats<double>({6, 4}, w);
+  return out;
+}
+
+std::vector<double> evaluated(const Module& m) {
+  std::vector<double> x;
+  for (int i = 0; i < 20; ++i) x.push_back(0.2 * (i % 9) - 0.7);
+  auto out = interpret<double>(m, "f", {testing::floats<double>({1, 5, 4}, x)}, weights());
+  if (!out) throw InternalError(out.error().text());
+  return {out->at(0).floats().begin(), out->at(0).floats().end()};
+}
+
+TEST(Pipeline, EveryPassOfTheTableRunsForSomeEngine) {
+  for (const PassInfo& pass : pass_table()) {
+    EXPECT_FALSE(pass.summary.empty()) << pass.name;
+    bool runs = false;
+    for (const Engine engine : {Engine::kIree, Engine::kXla})
+      for (const std::string_view name : pipeline_for(engine)) runs |= name == pass.name;
+    EXPECT_TRUE(runs) << pass.name;
+    EXPECT_EQ(find_pass(pass.name), &pass);
+  }
+  EXPECT_EQ(find_pass("nonesuch"), nullptr);
+}
+
+TEST(Pipeline, KeepsValuesAndLeavesCoreOpsOnly) {
+  const Module before = module_of(std::string(kModule));
+  const auto expected = evaluated(before);
+  for (const Engine engine : {Engine::kIree, Engine::kXla}) {
+    std::vector<std::string> seen;
+    ASSERT_OK_AND_ASSIGN(const Module after,
+                         run_pipeline(before, {.engine = engine, .symbols = {{"seq", 5}}},
+                                      [&](std::string_view pass, const Module&) { seen.emplace_back(pass); }));
+    EXPECT_EQ(std::vector<std::string_view>(seen.begin(), seen.end()), pipeline_for(engine));
+    for (const Function& f : after.functions)
+      for (const Node& n : f.graph->nodes()) EXPECT_EQ(n.op->level, OpLevel::kCore) << n.op->name;
+    const auto got = evaluated(after);
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-12) << i;
+    // A second run changes nothing.
+    ASSERT_OK_AND_ASSIGN(const Module twice, run_pipeline(after, {.engine = engine, .symbols = {}}));
+    EXPECT_EQ(print(twice), print(after));
+  }
+}
+
+TEST(Pipeline, AModuleThatIsNotWellFormedIsRefusedBeforeAnyPass) {
+  Module bad = module_of(std::string(kModule));
+  bad.functions.push_back(bad.functions.back());
+  EXPECT_THAT(run_pipeline(bad, kXla), IsError(ErrorCode::kVerify, HasSubstr("defined twice")));
+}
+
+TEST(Specialise, EqualsTracingAtThatLength) {
+  std::string text(kModule);
+  for (size_t at = text.find("seq"); at != std::string::npos; at = text.find("seq", at + 1)) text.replace(at, 3, "5");
+  text.erase(text.find("symbol"), text.find("recipe 0") - text.find("symbol"));
+  ASSERT_OK_AND_ASSIGN(const Module special,
+                       specialise(module_of(std::string(kModule)), {.engine = Engine::kXla, .symbols = {{"seq", 5}}}));
+  EXPECT_EQ(special, module_of(text));
+}
+
+TEST(Specialise, RefusesUnknownSymbolsAndValuesOutOfBounds) {
+  const Module m = module_of(std::string(kModule));
+  EXPECT_THAT(specialise(m, {.engine = Engine::kXla, .symbols = {{"seq", 65}}}),
+              IsError(ErrorCode::kPass, HasSubstr("symbol 'seq' is 65, expected 1 to 64")));
+  EXPECT_THAT(specialise(m, {.engine = Engine::kXla, .symbols = {{"past", 1}}}),
+              IsError(ErrorCode::kPass, HasSubstr("no symbol 'past'")));
+}
+
+TEST(InlineCalls, LeavesNoCallAlsoInRegions) {
+  const Module m = module_of(R"(
+func private "inc"(%0 "x": i32[]) -> ("y": i32[]) {
+  %1 = constant() {value = splat i32[] 1} : i32[]
+  %2 = add(%0, %1) : i32[]
+  return %2
+}
+func private "inc2"(%0 "x": i32[]) -> ("y": i32[]) {
+  %1 = call(%0) {callee = "inc", results = (i32[])} : i32[]
+  %2 = call(%1) {callee = "inc", results = (i32[])} : i32[]
+  return %2
+}
+func public "f"(%0 "p": i1[], %1 "x": i32[]) -> ("y": i32[]) {
+  %2 = if(%0, %1) region (%0: i32[]) {
+    %1 = call(%0) {callee = "inc2", results = (i32[])} : i32[]
+    return %1
+  } region (%0: i32[]) {
+    return %0
+  } : i32[]
+  return %2
+})");
+  ASSERT_OK_AND_ASSIGN(const Module after, inline_calls(m, kXla));
+  for (const Function& f : after.functions) EXPECT_FALSE(has_op(*f.graph, "call")) << f.name;
+  auto out = interpret<float>(after, "f", {testing::ints<float>({}, {1}, DType::kI1), testing::ints<float>({}, {40})},
+                              testing::MapParameters<float>{});
+  ASSERT_OK(out);
+  EXPECT_EQ(out->at(0).ints()[0], 42);
+}
+
+TEST(UnifyConstants, EqualElementsBecomeOneScalar) {
+  const Module m = module_of(R"(
+func public "f"(%0 "x": f32[2]) -> ("y": f32[2]) {
+  %1 = constant() {value = dense f32[2] [3, 3]} : f32[2]
+  %2 = constant() {value = splat f32[2] 3} : f32[2]
+  %3 = constant() {value = dense f32[2] [3, 4]} : f32[2]
+  %4 = multiply(%1, %2) : f32[2]
+  %5 = multiply(%4, %3) : f32[2]
+  %6 = multiply(%5, %0) : f32[2]
+  return %6
+})");
+  ASSERT_OK_AND_ASSIGN(const Module after, unify_constants(m, kXla));
+  size_t scalars = 0;
+  size_t dense = 0;
+  for (const Node& n : after.functions[0].graph->nodes())
+    if (n.op->name == "constant") ++(n.results[0].shape.empty() ? scalars : dense);
+  EXPECT_EQ(scalars, 1U);
+  EXPECT_EQ(dense, 1U);
+}
+
+TEST(DeadCode, DropsWhatNothingUses) {
+  ASSERT_OK_AND_ASSIGN(const Module after, dead_code(module_of(std::string(kModule)), kXla));
+  EXPECT_EQ(after.find("orphan"), nullptr);
+  EXPECT_NE(after.find("block"), nullptr);
+  ASSERT_EQ(after.parameters.size(), 1U);
+  EXPECT_EQ(after.parameters[0].name, "w");
+  EXPECT_EQ(after.parameters[0].recipe, 0U);
+  ASSERT_EQ(after.recipes.size(), 1U);
+  EXPECT_EQ(after.recipes[0].outputs[0].parameter, "w");
+}
+
+TEST(Expansions, TheTableCoversEveryStructuredOpForEveryEngineAndAnyRows) {
+  for (const OpDef* op : ops::all_ops()) {
+    if (op->level != OpLevel::kStructured) continue;
+    const WeightForm form = op == &ops::kAttend ? WeightForm::kNone : WeightForm::kF32;
+    for (const Engine engine : {Engine::kIree, Engine::kXla})
+      for (const Rows rows : {Rows::kOne, Rows::kFew, Rows::kMany})
+        EXPECT_NE(choose_expansion(op->name, engine, form, rows), nullptr) << op->name;
+  }
+  for (const Expansion& row : expansion_table()) {
+    EXPECT_GE(row.ratio, 1.0) << row.op << " " << row.name;
+    EXPECT_FALSE(row.measured.empty()) << row.op << " " << row.name;
+    EXPECT_NE(row.expand, nullptr);
+  }
+}
+
+TEST(Expansions, EverySpellingKeepsTheValue) {
+  const Module before = module_of(R"(
+recipe 0 { step copy output "w": f32[6, 4] }
+parameter "w": f32[6, 4] matmul 0 0
+func public "f"(%0 "x": f32[1, 5, 4]) -> ("y": f32[1, 5, 4], "z": f32[1, 5, 6]) {
+  %1 = parameter() {name = "w", dtype = f32, shape = [6, 4]} : f32[6, 4]
+  %2 = constant() {value = dense f32[6] [1, 2, 3, 4, 5, 6]} : f32[6]
+  %3 = linear(%0, %1, %2) {split_heads = 2, merge_heads = 0} : f32[1, 2, 5, 3]
+  %4 = transpose(%1) {permutation = [1, 0]} : f32[4, 6]
+  %5 = linear(%3, %4) {split_heads = 0, merge_heads = 2} : f32[1, 5, 4]
+  %6 = constant() {value = dense i32[1, 5] [0, 5, 1, 1, 3]} : i32[1, 5]
+  %7 = transpose(%4) {permutation = [1, 0]} : f32[6, 4]
+  %8 = embedding(%7, %6) : f32[1, 5, 4]
+  %9 = add(%5, %8) : f32[1, 5, 4]
+  %10 = linear(%9, %1) {split_heads = 0, merge_heads = 0} : f32[1, 5, 6]
+  return %9, %10
+})");
+  const auto expected = evaluated(before);
+  for (const Expansion& row : expansion_table()) {
+    if (row.op == "attend") continue;
+    ASSERT_OK_AND_ASSIGN(const Module after, rewrite(before, [&](GraphBuilder& b, const RewriteSite& site) {
+                           const Node& n = site.old.nodes()[site.node];
+                           if (n.op->level == OpLevel::kStructured && n.op->name == row.op) return row.expand(b, site);
+                           return Result<std::vector<ValueId>>(std::vector<ValueId>{});
+                         }));
+    EXPECT_FALSE(has_op(*after.functions[0].graph, row.op));
+    const auto got = evaluated(after);
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-12) << row.name << " " << i;
+  }
+}
+
+TEST(Expansions, AFormWithoutSpellingIsRefusedByNameAndPlace) {
+  const Module m = module_of(R"(
+func public "f"(%0 "x": f32[1, 5, 4], %1 "w": f64[6, 4]) -> ("y": f32[1, 5, 6]) {
+  %2 = convert(%1) {dtype = bf16} : bf16[6, 4]
+  %3 = linear(%0, %2) {split_heads = 0, merge_heads = 0} : f32[1, 5, 6] @ "blk.0.ffn"
+  return %3
+})");
+  EXPECT_THAT(expand(m, kXla), IsError(ErrorCode::kNoExpansion, HasSubstr("blk.0.ffn: linear of bf16[6, 4] has no spelling for xla")));
+}
+
+}  // namespace
+}  // namespace headrace
