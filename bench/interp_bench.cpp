@@ -59,7 +59,11 @@ class Exported {
       : directory_((std::filesystem::temp_directory_path() / "headrace_interp_bench").string()) {
     std::filesystem::remove_all(directory_);
     Warnings warnings;
-    const auto report = export_model({.model_path = model, .directory = directory_, .seq = seq}, {}, warnings);
+    ExportOptions options;
+    options.model_path = model;
+    options.directory = directory_;
+    options.seq = seq;
+    const auto report = export_model(options, {}, warnings);
     if (!report) error_ = report.error().text();
   }
   Exported(const Exported&) = delete;

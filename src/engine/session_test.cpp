@@ -24,10 +24,11 @@ const std::vector<int64_t> kGreedy{243, 163, 88, 91, 159, 80, 225, 28, 65, 147, 
 std::string export_llama(const std::string& name, WeightsForm weights) {
   std::string directory = ::testing::TempDir() + "headrace_session_" + name;
   std::filesystem::remove_all(directory);
-  const ExportOptions options{.model_path = std::string(HEADRACE_TESTDATA) + "/zoo/llama/llama.f32.gguf",
-                              .directory = directory,
-                              .seq = kBound,
-                              .weights = weights};
+  ExportOptions options;
+  options.model_path = std::string(HEADRACE_TESTDATA) + "/zoo/llama/llama.f32.gguf";
+  options.directory = directory;
+  options.seq = kBound;
+  options.weights = weights;
   Warnings warnings;
   const auto report = export_model(options, {}, warnings);
   if (!report) throw InternalError(report.error().text());
