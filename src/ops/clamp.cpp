@@ -19,24 +19,27 @@ Result<Types> infer(const InferArgs& args) {
   return Types{x};
 }
 
-// minimum(maximum(x, low), high), as the specification puts it: NaN anywhere gives NaN.
+// minimum(maximum(x, low), high), as the specification puts it: NaN anywhere gives NaN. A scalar bound has step 0.
+template <class T, class Max, class Min>
+void clamp(std::span<const T> low, std::span<const T> x, std::span<const T> high, std::span<T> to, Max max, Min min) {
+  const size_t low_step = low.size() == x.size() ? 1 : 0;
+  const size_t high_step = high.size() == x.size() ? 1 : 0;
+  for (size_t i = 0; i < to.size(); ++i) to[i] = min(max(x[i], low[i * low_step]), high[i * high_step]);
+}
+
 template <class F>
 Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   const auto& [low, x, high] = std::tie(ctx.operands[0], ctx.operands[1], ctx.operands[2]);
   HostTensor<F> out = fresh(ctx);
-  const size_t low_step = low.rank() == 0 ? 0 : 1;
-  const size_t high_step = high.rank() == 0 ? 0 : 1;
   if (is_float(out.dtype())) {
-    const auto to = out.mutable_floats();
-    for (size_t i = 0; i < to.size(); ++i)
-      to[i] = scalar::Minimum::real(scalar::Maximum::real(x.floats()[i], low.floats()[i * low_step]),
-                                    high.floats()[i * high_step]);
+    clamp(low.floats(), x.floats(), high.floats(), out.mutable_floats(), scalar::Maximum::real<F>,
+          scalar::Minimum::real<F>);
   } else {
     const DType dtype = out.dtype();
-    const auto to = out.mutable_ints();
-    for (size_t i = 0; i < to.size(); ++i)
-      to[i] = scalar::Minimum::integer(dtype, scalar::Maximum::integer(dtype, x.ints()[i], low.ints()[i * low_step]),
-                                       high.ints()[i * high_step]);
+    clamp(
+        low.ints(), x.ints(), high.ints(), out.mutable_ints(),
+        [dtype](int64_t a, int64_t b) { return scalar::Maximum::integer(dtype, a, b); },
+        [dtype](int64_t a, int64_t b) { return scalar::Minimum::integer(dtype, a, b); });
   }
   return one(std::move(out));
 }

@@ -257,6 +257,7 @@ std::vector<Bad> structured() {
       bad_linear("linear_c2", {x, w}, 0, 2),
       bad_linear("linear_c2", {x, w}, 0, -1),
       bad_linear("linear_c2", {f32({1, 2, seq(), seq()}), w}, 0, 2),
+      bad_linear("linear_c2", {f32({1, 4, 1, kHuge}), w}, 0, 4),
       bad_linear("linear_c3", {x, w, f32({6})}),
       bad_linear("linear_c4", {x, w}, 3),
       bad_linear("linear_c4", {x, w}, -2),

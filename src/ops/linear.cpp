@@ -1,4 +1,5 @@
 // Defined in docs/structured-ops.md#linear.
+#include "base/checked.h"
 #include "ops/contraction.h"
 #include "ops/def.h"
 #include "ops/strided.h"
@@ -21,7 +22,9 @@ Result<Shape> merged_input(const Type& x, int64_t merge) {
   }
   if (x.shape.size() != 4 || x.shape[1] != Dim(merge)) return refuse("wanted [batch, heads, sequence, width]");
   if (!x.shape[3].is_static()) return refuse("a symbolic width");
-  return Shape{x.shape[0], x.shape[2], x.shape[3] * merge};
+  const auto width = checked_mul(x.shape[3].value(), merge);
+  if (!width) return refuse("too wide");
+  return Shape{x.shape[0], x.shape[2], *width};
 }
 
 Result<Types> infer(const InferArgs& args) {
