@@ -1,10 +1,12 @@
 #include "interp/gemm.h"
 
 #include <blis.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
-#include <thread>
 #include <utility>
 
 #include "ops/contraction.h"
@@ -13,8 +15,12 @@ namespace headrace {
 
 namespace {
 
-// Below this many multiplications a team of threads costs more than it saves.
-constexpr int64_t kWorkPerThread = 1 << 16;
+// Rows of B are taken in tiles of about this many multiplications, each on one thread: long enough that handing it out
+// costs nothing, short enough to keep all threads busy to the end. Tiles depend on the shape alone, so that results do
+// not depend on the number of threads. The library's own threads are not used: they wait for each other by spinning,
+// which on a busy machine costs more than they gain.
+constexpr int64_t kTileWork = 1 << 20;
+constexpr int64_t kTileRows = 64;  // a multiple of what the library's kernels take at once
 
 // One operand as BLIS sees it: rows x cols elements.
 struct Matrix {
@@ -33,21 +39,36 @@ struct Matrix {
   return m.row_stride < m.col_stride ? m.rows * m.row_stride <= m.col_stride : m.cols * m.col_stride <= m.row_stride;
 }
 
-void multiply(const Matrix& a, const float* a_data, const Matrix& b, const float* b_data, float* c, rntm_t* runtime) {
+void multiply(const Matrix& a, const float* a_data, const Matrix& b, const float* b_data, float* c,
+              int64_t c_row_stride, rntm_t* runtime) {
   float one = 1;
   float zero = 0;
   bli_sgemm_ex(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, a.rows, b.cols, a.cols, &one, const_cast<float*>(a_data),
-               a.row_stride, a.col_stride, const_cast<float*>(b_data), b.row_stride, b.col_stride, &zero, c, b.cols, 1,
-               nullptr, runtime);
+               a.row_stride, a.col_stride, const_cast<float*>(b_data), b.row_stride, b.col_stride, &zero, c,
+               c_row_stride, 1, nullptr, runtime);
 }
 
 void multiply(const Matrix& a, const double* a_data, const Matrix& b, const double* b_data, double* c,
-              rntm_t* runtime) {
+              int64_t c_row_stride, rntm_t* runtime) {
   double one = 1;
   double zero = 0;
   bli_dgemm_ex(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, a.rows, b.cols, a.cols, &one, const_cast<double*>(a_data),
-               a.row_stride, a.col_stride, const_cast<double*>(b_data), b.row_stride, b.col_stride, &zero, c, b.cols, 1,
-               nullptr, runtime);
+               a.row_stride, a.col_stride, const_cast<double*>(b_data), b.row_stride, b.col_stride, &zero, c,
+               c_row_stride, 1, nullptr, runtime);
+}
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The part of one contraction that rows [first, first + rows) of B make.
+template <class F>
+void tile(const Contraction<F>& x, const Matrix& a, int64_t batch, int64_t first, int64_t rows) {
+  Matrix b{x.k, rows, x.b_col_stride, x.b_row_stride};
+  HR_CHECK(lay_out(b));
+  rntm_t runtime;
+  bli_rntm_init(&runtime);
+  bli_rntm_set_num_threads(1, &runtime);
+  multiply(a, x.a + batch * x.a_batch_stride, b, x.b + batch * x.b_batch_stride + first * x.b_row_stride,
+           x.c + batch * x.m * x.n + first, x.n, &runtime);
 }
 
 template <class F>
@@ -57,12 +78,16 @@ void contract(const Contraction<F>& x, int threads) {
   Matrix b{x.k, x.n, x.b_col_stride, x.b_row_stride};
   if (x.k <= 0 || !lay_out(a) || !lay_out(b)) return ops::contract_loop(x);
 
-  const int64_t work = x.m * x.n * x.k / kWorkPerThread;
-  rntm_t runtime;
-  bli_rntm_init(&runtime);
-  bli_rntm_set_num_threads(std::clamp<int64_t>(work, 1, threads), &runtime);
-  for (int64_t i = 0; i < x.batch; ++i) {
-    multiply(a, x.a + i * x.a_batch_stride, b, x.b + i * x.b_batch_stride, x.c + i * x.m * x.n, &runtime);
+  const int64_t rows = std::min(x.n, divide_up(divide_up(kTileWork, x.m * x.k), kTileRows) * kTileRows);
+  const int64_t tiles = divide_up(x.n, rows);
+  const auto run = [&](int64_t i) {
+    const int64_t first = i % tiles * rows;
+    tile(x, a, i / tiles, first, std::min(rows, x.n - first));
+  };
+  if (threads == 1 || x.batch * tiles == 1) {
+    for (int64_t i = 0; i < x.batch * tiles; ++i) run(i);
+  } else {
+    tbb::task_arena(threads).execute([&] { tbb::parallel_for(int64_t{0}, x.batch * tiles, run); });
   }
 }
 
@@ -84,8 +109,10 @@ constexpr auto kContractions = contractions<F>(std::make_integer_sequence<int, k
 
 template <class F>
 ContractFn<F> fast_contraction(int threads) {
-  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
-  return kContractions<F>[static_cast<size_t>(std::clamp(threads, 1, kMaxContractionThreads)) - 1];
+  // More than the machine has are no use, and make oneTBB print a warning.
+  const int most = std::clamp(tbb::info::default_concurrency(), 1, kMaxContractionThreads);
+  const int used = threads <= 0 ? most : std::min(threads, most);
+  return kContractions<F>[static_cast<size_t>(used) - 1];
 }
 
 template ContractFn<float> fast_contraction<float>(int);

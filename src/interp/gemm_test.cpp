@@ -165,6 +165,20 @@ TYPED_TEST(GemmTest, NonFiniteValuesSpread) {
   EXPECT_EQ(test.c[1], TypeParam{0});
 }
 
+TYPED_TEST(GemmTest, AnyNumberOfThreadsGivesTheSameBits) {
+  for (const int64_t m : {1, 3, 40}) {
+    const Layout a = lay_out({2, m, 200}, {0, 1, 2}, {});
+    const Layout b = lay_out({2, 1000, 200}, {0, 1, 2}, {});
+    const auto one = make_case<TypeParam>(2, m, 1000, 200, a, b, 11);
+    EXPECT_EQ(difference_to_loop(one, fast_contraction<TypeParam>(1)), "");
+    for (const int threads : {0, 2, 5}) {
+      const auto more = make_case<TypeParam>(2, m, 1000, 200, a, b, 11);
+      fast_contraction<TypeParam>(threads)(more.x);
+      EXPECT_EQ(more.c, one.c) << threads;
+    }
+  }
+}
+
 TYPED_TEST(GemmTest, ThreadsDoNotDisturbEachOther) {
   const Layout dense = lay_out({1, 64, 96}, {0, 1, 2}, {});
   const auto truth = make_case<TypeParam>(1, 64, 64, 96, dense, dense, 5);
