@@ -11,8 +11,9 @@ from .dims import Dim, shape_text
 from .dtypes import numpy_dtype
 from .manifest import Function, Value
 
-# Runs a program on arrays of exactly its shapes, in the function's order of arguments.
-Runner = Callable[[list[Any]], Sequence[Any]]
+# Runs a program on arrays of exactly its shapes, in the function's order of arguments, and gives the leading part of each
+# result, of the shapes asked for.
+Runner = Callable[[list[Any], list[list[int]]], Sequence[Any]]
 
 
 class CompiledFunction:
@@ -44,9 +45,8 @@ class CompiledFunction:
         values, run = self._program(sizes)
         wanted = {**sizes, **values}
         padded = [_pad(array, [d.at(wanted) for d in a.shape]) for a, array in zip(f.arguments, arrays)]
-        results = run(padded)
-        cut = [_cut(result, [d.at(sizes) for d in r.shape]) for r, result in zip(f.results, results)]
-        return cut[0] if len(cut) == 1 else tuple(cut)
+        results = run(padded, [[d.at(sizes) for d in r.shape] for r in f.results])
+        return results[0] if len(results) == 1 else tuple(results)
 
     def _array(self, argument: Value, given: Any) -> Any:
         place = f"{self.function.name}: {argument.name}"
@@ -119,7 +119,8 @@ def _pad(array: Any, shape: list[int]) -> Any:
     return np.pad(array, [(0, wanted - size) for size, wanted in zip(np.shape(array), shape)])
 
 
-def _cut(array: Any, shape: list[int]) -> Any:
+def leading(array: Any, shape: list[int]) -> Any:
+    """The leading part of that shape."""
     if list(array.shape) == shape:
         return array
     return array[tuple(slice(0, size) for size in shape)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .calls import CompiledFunction
+from .calls import CompiledFunction, leading
 from .errors import CompileError, MissingExtra
 from .manifest import Function, IreeProgram, Manifest
 
@@ -114,7 +114,8 @@ class _Program:
         name, _, entry = program.entry.rpartition(".")
         self._function = self._context.modules[name or module.name][entry]
 
-    def __call__(self, arrays: list[Any]) -> Sequence[Any]:
+    def __call__(self, arrays: list[Any], shapes: list[list[int]]) -> Sequence[Any]:
         results = self._function(*arrays)
         results = results if isinstance(results, (tuple, list)) else (results,)
-        return [np.asarray(r.to_host()) for r in results]
+        # A copy: to_host() gives a view that does not keep the device's memory alive.
+        return [np.array(leading(r.to_host(), shape)) for r, shape in zip(results, shapes)]

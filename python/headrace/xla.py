@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .calls import CompiledFunction
+from .calls import CompiledFunction, leading
 from .dtypes import numpy_dtype
 from .errors import CompileError, MissingExtra
 from .manifest import Function, Manifest, XlaProgram
@@ -93,7 +93,8 @@ class _Program:
         donated = tuple(pair.argument for pair in program.donations)
         self._call = jax.jit(call, donate_argnums=donated).lower(*own, *self._weights).compile()
 
-    def __call__(self, arrays: list[Any]) -> Sequence[Any]:
+    def __call__(self, arrays: list[Any], shapes: list[list[int]]) -> Sequence[Any]:
         jax = _jax()
         results = self._call(*(jax.device_put(arrays[i], self._device) for i in self._order), *self._weights)
-        return results if isinstance(results, (tuple, list)) else (results,)
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        return [leading(result, shape) for result, shape in zip(results, shapes)]

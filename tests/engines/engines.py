@@ -67,7 +67,7 @@ class IreeModule:
     def __call__(self, function: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         results = self._functions[function](*arguments)
         results = results if isinstance(results, (tuple, list)) else (results,)
-        return [np.asarray(r.to_host()) for r in results]
+        return [np.array(r.to_host()) for r in results]  # the view does not keep the memory
 
 
 def compile_iree(text: str, flags: Sequence[str] = CPU_FLAGS, device: str = "local-sync") -> IreeModule:
