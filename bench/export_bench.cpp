@@ -88,9 +88,12 @@ Status run(const std::string& model, const std::string& directory_path, int roun
   }
   rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
-  fmt::print("{} bytes; medians: plain {:.3f} s, weights {:.3f} s ({:.2f} GB/s), ratio {:.2f}; peak RSS {} MB\n",
-             plan.total_bytes, median(plain), median(weights),
-             static_cast<double>(plan.total_bytes) / median(weights) / 1e9, median(ratios), usage.ru_maxrss / 1024);
+  const double best = *std::min_element(weights.begin(), weights.end()) / *std::min_element(plain.begin(), plain.end());
+  fmt::print(
+      "{} bytes; medians: plain {:.3f} s, weights {:.3f} s ({:.2f} GB/s), ratio {:.2f}; best against best {:.2f}; "
+      "peak RSS {} MB\n",
+      plan.total_bytes, median(plain), median(weights), static_cast<double>(plan.total_bytes) / median(weights) / 1e9,
+      median(ratios), best, usage.ru_maxrss / 1024);
   ::close(directory);
   return {};
 }
