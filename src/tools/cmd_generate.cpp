@@ -92,7 +92,7 @@ Status run_generate(const Typed& typed, Output& output) {
 
 Run declare_generate(CLI::App& app) {
   auto typed = std::make_shared<Typed>();
-  app.add_option("DIR", typed->directory, "An export's directory")->required()->type_name("DIR");
+  app.add_option("DIR", typed->directory, "An export's directory")->required()->type_name("");
   app.add_option("--tokens", typed->tokens, "The text to continue, as comma-separated token ids")
       ->required()
       ->type_name("IDS");

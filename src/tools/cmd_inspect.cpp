@@ -67,7 +67,7 @@ std::string to_text(const Inspection& inspection) {
 
 Run declare_inspect(CLI::App& app) {
   auto path = std::make_shared<std::string>();
-  app.add_option("MODEL", *path, "A GGUF file; of a split model, any part")->required()->type_name("FILE");
+  app.add_option("MODEL", *path, "A GGUF file; of a split model, any part")->required()->type_name("");
   return [path](Output& output) -> Status {
     HR_TRY(const Inspection inspection, inspect_model(*path));
     if (output.json()) {

@@ -130,8 +130,8 @@ Status run(const Request& request, Output& output) {
 
 Run declare_run(CLI::App& app) {
   auto typed = std::make_shared<Typed>();
-  app.add_option("DIR", typed->directory, "An export's directory")->required()->type_name("DIR");
-  app.add_option("FUNCTION", typed->function, "A function of the export, such as score")->required()->type_name("NAME");
+  app.add_option("DIR", typed->directory, "An export's directory")->required()->type_name("");
+  app.add_option("FUNCTION", typed->function, "A function of the export, such as score")->required()->type_name("");
   app.add_option("--tokens", typed->tokens, "Token ids, comma-separated")->required()->type_name("IDS");
   app.add_option("-o,--output", typed->output, "Write the result as a .npy file")->type_name("FILE");
   app.add_option("--precision", typed->precision, "What floats are computed in: f32 (default), f64")->type_name("TYPE");

@@ -55,7 +55,7 @@ Declared declare(CLI::App& program, const CommandInfo& info) {
   Run run = info.declare(*app);
   app->add_flag("--json", output->json, "Results as one JSON document on standard output");
   app->add_flag("-q,--quiet", output->quiet, "No notes and no progress; warnings and errors stay");
-  app->footer(fmt::format("\nExample:\n{}\n", indented(info.example)));
+  app->footer(fmt::format("Example:\n{}", indented(info.example)));
   return {.app = app, .run = std::move(run), .output = std::move(output)};
 }
 
@@ -84,17 +84,24 @@ void check_command(std::vector<std::string>& arguments) {
     arguments.emplace_back("--help");
   }
   const std::string& word = arguments.front();
-  const bool known = std::ranges::any_of(kCommands, [&word](const CommandInfo& info) { return info.name == word; });
-  if (!known && !word.starts_with('-')) wrong_usage("no command '{}' (commands: {})", printable(word), command_names());
+  if (word == "-h" || word == "--help" || word == "--version") return;
+  if (word.starts_with('-'))
+    wrong_usage("no option '{}' (a command comes first: {})", printable(word), command_names());
+  if (std::ranges::none_of(kCommands, [&word](const CommandInfo& info) { return info.name == word; }))
+    wrong_usage("no command '{}' (commands: {})", printable(word), command_names());
 }
 
-// CLI11 writes its messages as sentences, one of them over several lines.
-std::string tidy(std::string message) {
-  message = message.substr(0, message.find('\n'));
-  if (message.size() > 1 && message[0] >= 'A' && message[0] <= 'Z' && message[1] >= 'a')
-    message[0] = static_cast<char>(message[0] - 'A' + 'a');
-  while (message.ends_with('.')) message.pop_back();
-  return message;
+// CLI11's messages in our words; of those that remain, which are sentences, the first line.
+std::string in_our_words(const CLI::ParseError& error, const CLI::App* app) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && app != nullptr && !app->remaining().empty()) {
+    const std::string first = app->remaining().front();
+    return fmt::format("{} '{}'", first.starts_with('-') ? "no option" : "unexpected argument", printable(first));
+  }
+  const std::string option = text.substr(0, text.find(':'));
+  if (text.ends_with("missing")) return option + ": a value is missing";
+  if (text.find("At Most 1") != std::string::npos) return option + ": given more than once";
+  return printable(text.substr(0, text.find('\n')));
 }
 
 int run_declared(const Declared& command) {
@@ -117,7 +124,7 @@ int parse_and_run(std::vector<std::string> arguments) {
                    "headrace");
   program.set_version_flag("--version", fmt::format("headrace {}", kVersion));
   program.footer(
-      "\nExit codes: 0 done; 1 refused or failed; 2 wrong usage.\n'headrace COMMAND --help' has the options and an "
+      "Exit codes: 0 done; 1 refused or failed; 2 wrong usage.\n'headrace COMMAND --help' has the options and an "
       "example.");
   std::vector<Declared> commands;
   for (const CommandInfo& info : kCommands) commands.push_back(declare(program, info));
@@ -136,13 +143,14 @@ int parse_and_run(std::vector<std::string> arguments) {
     program.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     const auto asked = program.get_subcommands();
-    output.text(asked.empty() ? program.help() : asked.front()->help());
+    output.text(asked.empty() ? program.help() : asked.front()->help("headrace"));
     return kDone;
   } catch (const CLI::CallForVersion& version) {
     output.text(std::string(version.what()) + "\n");
     return kDone;
   } catch (const CLI::ParseError& e) {
-    return usage_failure(output, tidy(e.what()), named == commands.end() ? "" : first);
+    const bool known = named != commands.end();
+    return usage_failure(output, in_our_words(e, known ? named->app : nullptr), known ? first : "");
   } catch (const UsageError& e) {
     return usage_failure(output, e.what(), "");
   }

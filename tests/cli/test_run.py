@@ -22,7 +22,7 @@ BAD_TOKENS = [
 @pytest.mark.parametrize("command", ["run", "generate"])
 def test_tokens_that_do_not_fit(command, tokens, part, exported):
     function = ["score"] if command == "run" else []
-    done = headrace(command, exported, *function, f"--tokens={tokens}", "--json")
+    done = headrace(command, exported, *function, "--tokens", tokens, "--json")
     assert done.code == 1
     assert done.json["error"]["code"] == "input"
     assert part in done.err and len(done.err.splitlines()) == 1
