@@ -1,4 +1,6 @@
 // HIR text: what prints parses back to the same module, and what is wrong is refused with its place.
+#include <limits>
+
 #include "base/testing.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -139,8 +141,8 @@ TEST(HirText, AnyTruncationIsAnError) {
   for (size_t length = 0; length + 2 < kEverything.size(); ++length) {
     const auto module = parse_module(kEverything.substr(0, length), ops::lookup);
     // A cut between two top-level items leaves a shorter module; everything else is an error.
-    if (module) EXPECT_EQ(kEverything[length - 1] == '\n' || kEverything[length] == '\n' || kEverything[length - 1] == ']', true)
-        << length;
+    if (!module) continue;
+    EXPECT_TRUE(kEverything[length - 1] == '\n' || kEverything[length] == '\n' || kEverything[length - 1] == ']') << length;
   }
 }
 

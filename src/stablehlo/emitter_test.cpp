@@ -1,0 +1,132 @@
+// The text itself; that engines take it is tested in tests/engines.
+#include "stablehlo/emitter.h"
+
+#include <limits>
+
+#include "base/testing.h"
+#include "ir/parse.h"
+#include "ops/ops.h"
+#include "stablehlo/text.h"
+
+namespace headrace {
+namespace {
+
+using testing::IsError;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Module parsed(std::string_view body) {
+  auto module = parse_module("headrace.module 1 \"m\"\n" + std::string(body), ops::lookup);
+  if (!module) throw InternalError(module.error().text());
+  return *std::move(module);
+}
+
+constexpr std::string_view kTwoParameters = R"(
+recipe 0 { step copy output "b w": f32[2] }
+recipe 1 { step copy output "score": f32[2] }
+parameter "b w": f32[2] norm 0 0
+parameter "score": f32[2] norm 1 0
+func public "score"(%0 "x": f32[2], %1 "cache": f32[2]) -> ("y": f32[2], "cache": f32[2]) state (1 = 1) {
+  %2 = parameter() {name = "score", dtype = f32, shape = [2]} : f32[2]
+  %3 = parameter() {name = "b w", dtype = f32, shape = [2]} : f32[2]
+  %4 = multiply(%0, %2) : f32[2] @ "blk.0"
+  %5 = add(%4, %3) : f32[2]
+  %6 = add(%5, %1) : f32[2]
+  return %5, %6
+})";
+
+TEST(Emitter, XlaTakesWeightsAsArgumentsInTheRecordedOrderAndDonatesState) {
+  const Module m = parsed(kTwoParameters);
+  ASSERT_OK_AND_ASSIGN(const XlaProgram program, emit_xla(m, m.functions[0]));
+  EXPECT_THAT(program.parameters, ElementsAre("score", "b w"));
+  EXPECT_THAT(program.text, HasSubstr("func.func public @main(\n      %arg0: tensor<2xf32> loc(\"x\"),\n      %arg1: tensor<2xf32> "
+                                      "{tf.aliasing_output = 1 : i32} loc(\"cache\"),\n      %arg2: tensor<2xf32> loc(\"score\"),\n"
+                                      "      %arg3: tensor<2xf32> loc(\"b w\"))"));
+  EXPECT_THAT(program.text, HasSubstr("stablehlo.multiply %arg0, %arg2 : tensor<2xf32> loc(\"blk.0\")"));
+}
+
+TEST(Emitter, IreeTakesWeightsAsGlobalsWhoseSymbolsCannotClash) {
+  ASSERT_OK_AND_ASSIGN(const std::string text, emit_iree(parsed(kTwoParameters)));
+  EXPECT_THAT(text, HasSubstr("util.global private @parameter.score = #flow.parameter.named<\"model\"::\"score\"> : tensor<2xf32>"));
+  EXPECT_THAT(text, HasSubstr("util.global private @\"parameter.b w\" = #flow.parameter.named<\"model\"::\"b w\">"));
+  EXPECT_THAT(text, HasSubstr("func.func public @score("));
+  EXPECT_THAT(text, HasSubstr("util.global.load @parameter.score : tensor<2xf32>"));
+}
+
+TEST(Emitter, WhatThePipelineLeftOverIsAnErrorNotAStandIn) {
+  const Module structured = parsed(
+      "func public \"f\"(%0 \"x\": f32[1, 2, 4], %1 \"w\": f32[6, 4]) -> (\"y\": f32[1, 2, 6]) {"
+      " %2 = linear(%0, %1) {split_heads = 0, merge_heads = 0} : f32[1, 2, 6] @ \"blk.1.ffn\" return %2 }");
+  EXPECT_THAT(emit_iree(structured), IsError(ErrorCode::kEmit, HasSubstr("function 'f': blk.1.ffn: linear has no StableHLO form")));
+  EXPECT_THAT(emit_xla(structured, structured.functions[0]), IsError(ErrorCode::kEmit, HasSubstr("linear")));
+  const Module symbolic = parsed("symbol n [1, 4] func public \"f\"(%0 \"x\": f32[n]) -> (\"y\": f32[n]) { %1 = add(%0, %0) : f32[n] return %1 }");
+  EXPECT_THAT(emit_iree(symbolic), IsError(ErrorCode::kEmit, HasSubstr("argument 'x' is f32[n]: specialise first")));
+  // In a region as well.
+  const Module inner = parsed(R"(
+symbol n [1, 4]
+func public "f"(%0 "p": i1[]) -> ("y": f32[]) {
+  %1 = if(%0) region () {
+    %0 = iota() {dtype = f32, shape = [n], dim = 0} : f32[n]
+    %1 = constant() {value = splat f32[] 0} : f32[]
+    %2 = reduce(%0, %1) {inputs = 1, dims = [0]} region (%0: f32[], %1: f32[]) {
+      %2 = add(%0, %1) : f32[]
+      return %2
+    } : f32[]
+    return %2
+  } region () {
+    %0 = constant() {value = splat f32[] 0} : f32[]
+    return %0
+  } : f32[]
+  return %1
+})");
+  EXPECT_THAT(emit_iree(inner), IsError(ErrorCode::kEmit, HasSubstr("f32[n]")));
+}
+
+TEST(Emitter, PrivateFunctionsAreCalled) {
+  ASSERT_OK_AND_ASSIGN(const std::string text, emit_iree(parsed(R"(
+func private "main"(%0 "x": f32[2]) -> ("y": f32[2]) { %1 = add(%0, %0) : f32[2] return %1 }
+func public "f"(%0 "x": f32[2]) -> ("y": f32[2]) {
+  %1 = call(%0) {callee = "main", results = (f32[2])} : f32[2]
+  return %1
+})")));
+  EXPECT_THAT(text, HasSubstr("func.func private @private.main("));
+  EXPECT_THAT(text, HasSubstr("call @private.main(%arg0) : (tensor<2xf32>) -> tensor<2xf32>"));
+}
+
+TEST(MlirText, LiteralsAreExact) {
+  const auto f32 = [](double v) { return mlir::literal(Literal::filled(DType::kF32, {}, v)); };
+  EXPECT_EQ(f32(256), "dense<2.56000000e+02> : tensor<f32>");
+  EXPECT_EQ(f32(0.1F), "dense<1.00000001e-01> : tensor<f32>");
+  EXPECT_EQ(f32(0), "dense<0.00000000e+00> : tensor<f32>");
+  EXPECT_EQ(f32(-0.0), "dense<0x80000000> : tensor<f32>");
+  EXPECT_EQ(f32(-std::numeric_limits<double>::infinity()), "dense<0xFF800000> : tensor<f32>");
+  EXPECT_EQ(f32(1e-45F), "dense<0x00000001> : tensor<f32>");
+  EXPECT_EQ(mlir::literal(Literal::filled(DType::kBF16, {}, -std::numeric_limits<double>::infinity())), "dense<0xFF80> : tensor<bf16>");
+  EXPECT_EQ(mlir::literal(Literal::filled(DType::kF16, {2}, 1.5)), "dense<0x3E00> : tensor<2xf16>");
+  EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI1, {2}, {1, 0})), "dense<[true, false]> : tensor<2xi1>");
+  EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI8, {2, 2}, {1, -2, 3, -4})), "dense<[[1, -2], [3, -4]]> : tensor<2x2xi8>");
+  EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI32, {2, 0}, {})), "dense<> : tensor<2x0xi32>");
+}
+
+TEST(MlirText, SymbolsAreQuotedWhenTheyMustBe) {
+  EXPECT_EQ(mlir::symbol("blk.0.attn_q.weight"), "@blk.0.attn_q.weight");
+  EXPECT_EQ(mlir::symbol("a b"), "@\"a b\"");
+  EXPECT_EQ(mlir::symbol("0abc"), "@\"0abc\"");
+  EXPECT_EQ(mlir::symbol("a\"b\\c\n"), "@\"a\\22b\\5Cc\\0A\"");
+  EXPECT_EQ(mlir::symbol(""), "@\"\"");
+}
+
+TEST(MlirText, RankZeroAndSymbolicTypes) {
+  EXPECT_EQ(mlir::type({.dtype = DType::kF32, .shape = {}}), "tensor<f32>");
+  EXPECT_EQ(mlir::type({.dtype = DType::kU8, .shape = {1, Dim::symbol("seq")}}), "tensor<1x?xui8>");
+}
+
+TEST(Emitter, NoCommentsOrCustomCalls) {
+  ASSERT_OK_AND_ASSIGN(const std::string text, emit_iree(parsed(kTwoParameters)));
+  EXPECT_THAT(text, Not(HasSubstr("//")));
+  EXPECT_THAT(text, Not(HasSubstr("custom_call")));
+}
+
+}  // namespace
+}  // namespace headrace
