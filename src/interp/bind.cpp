@@ -93,8 +93,7 @@ class Binder {
 
   void check_bounds() {
     for (const auto& [symbol, value] : values_) {
-      const auto declared = std::find_if(module_.symbols.begin(), module_.symbols.end(),
-                                         [&](const Symbol& s) { return s.name == symbol; });
+      const auto declared = std::ranges::find(module_.symbols, symbol, &Symbol::name);
       if (declared == module_.symbols.end()) {
         fault("symbol '{}' is not declared by the module", symbol);
       } else if (value < declared->min || value > declared->max) {

@@ -26,7 +26,7 @@ struct Storage {
 template <class Word>
 constexpr Storage<Word, int64_t> kInteger{[](Word word) { return static_cast<int64_t>(word); },
                                           [](int64_t value) { return static_cast<Word>(value); }};
-constexpr Storage<uint8_t, int64_t> kBool{[](uint8_t word) { return int64_t{word != 0}; },
+constexpr Storage<uint8_t, int64_t> kBool{[](uint8_t word) { return static_cast<int64_t>(word != 0); },
                                           [](int64_t value) { return static_cast<uint8_t>(value != 0); }};
 template <class Word>
 constexpr Storage<Word, double> kFloat{[](Word word) { return static_cast<double>(word); },

@@ -194,6 +194,7 @@ Result<std::vector<HostTensor<F>>> interpret(const Module& module, std::string_v
                                              const InterpreterOptions<F>& options) {
   HR_TRY(const Function* found, find_public(module, function));
   std::vector<InputShape> shapes;
+  shapes.reserve(inputs.size());
   for (const auto& input : inputs) shapes.push_back({input.dtype(), input.sizes()});
   HR_TRY(SymbolValues symbols, bind_symbols(module, *found, shapes));
   try {

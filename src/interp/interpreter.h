@@ -31,7 +31,9 @@ class ParameterSource {
  protected:
   ParameterSource() = default;
   ParameterSource(const ParameterSource&) = default;
+  ParameterSource(ParameterSource&&) noexcept = default;
   ParameterSource& operator=(const ParameterSource&) = default;
+  ParameterSource& operator=(ParameterSource&&) noexcept = default;
 };
 
 // One value, as it is computed. The references last for the call only; the tensor may be kept (it shares storage).
