@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,14 +13,37 @@
 
 namespace headrace::ops {
 
-// `constinit const OpDef kX = checked({...})`: a row that lacks a part does not compile. A parameter's StableHLO is the
-// target's business (argument or global), so it alone of the core ops has no `hlo`.
-constexpr OpDef checked(OpDef def) {
-  const bool wants_hlo = def.level == OpLevel::kCore && def.name != "parameter";
-  if (def.name.empty() || def.summary.empty() || def.spec.empty()) throw std::logic_error("op without words");
-  if (!def.infer || !def.eval_f32 || !def.eval_f64) throw std::logic_error("op without infer or eval");
-  if (wants_hlo != (def.hlo != nullptr)) throw std::logic_error("core ops have hlo, structured ops have none");
-  return def;
+// What a row must give. The references have no default: an op that lacks inference or an evaluation does not compile.
+// (Comparing function pointers with null instead is no constant expression for g++ under -fsanitize=undefined.)
+struct OpRow {
+  std::string_view name;
+  OpLevel level{};
+  std::string_view summary;
+  std::string_view spec;
+  int operands{};
+  std::span<const AttrSpec> attrs = {};
+  int regions{};
+  std::remove_pointer_t<Infer>& infer;
+  std::remove_pointer_t<Eval<float>>& eval_f32;
+  std::remove_pointer_t<Eval<double>>& eval_f64;
+  // Null for structured ops, and for `parameter`, whose text is the target's business. table_test.cpp checks this.
+  WriteHlo hlo{};
+};
+
+// `constinit const OpDef kX = checked({...})`
+constexpr OpDef checked(const OpRow& row) {
+  if (row.name.empty() || row.summary.empty() || row.spec.empty()) throw std::logic_error("op without words");
+  return {.name = row.name,
+          .level = row.level,
+          .summary = row.summary,
+          .spec = row.spec,
+          .operands = row.operands,
+          .attrs = row.attrs,
+          .regions = row.regions,
+          .infer = &row.infer,
+          .eval_f32 = &row.eval_f32,
+          .eval_f64 = &row.eval_f64,
+          .hlo = row.hlo};
 }
 
 using Types = std::vector<Type>;

@@ -126,7 +126,6 @@ constinit const OpDef kDynamicUpdateSlice =
              .summary = "the operand with a window replaced, from run-time indices on, clamped to fit",
              .spec = "stablehlo spec.md#dynamic_update_slice",
              .operands = -1,
-             .attrs = {},
              .infer = infer_update,
              .eval_f32 = eval_update<float>,
              .eval_f64 = eval_update<double>,

@@ -39,7 +39,6 @@ constexpr OpDef binary(std::string_view spec) {
                   .summary = Op::kSummary,
                   .spec = spec,
                   .operands = 2,
-                  .attrs = {},
                   .infer = infer<Op>,
                   .eval_f32 = eval<Op, float>,
                   .eval_f64 = eval<Op, double>,

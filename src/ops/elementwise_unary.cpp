@@ -163,7 +163,6 @@ constexpr OpDef unary(std::string_view spec) {
                   .summary = Op::kSummary,
                   .spec = spec,
                   .operands = 1,
-                  .attrs = {},
                   .infer = infer<Op>,
                   .eval_f32 = eval<Op, float>,
                   .eval_f64 = eval<Op, double>,

@@ -27,7 +27,6 @@ constinit const OpDef kOptimizationBarrier = checked({.name = "optimization_barr
                                                       .summary = "its operands; compilers move nothing across",
                                                       .spec = "stablehlo spec.md#optimization_barrier",
                                                       .operands = -1,
-                                                      .attrs = {},
                                                       .infer = infer,
                                                       .eval_f32 = eval<float>,
                                                       .eval_f64 = eval<double>,
