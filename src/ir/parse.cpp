@@ -71,7 +71,7 @@ class Linker {
     std::vector<ValueId> results;
     for (const RawValue& v : raw.results) results.push_back(link(v));
     auto graph = std::move(builder).finish(std::move(results));
-    if (!graph) return fail(std::move(graph).error().in("graph"));
+    if (!graph) return fail(ErrorCode::kHirParse, "{}", graph.error().message);
     return graph;
   }
 

@@ -24,7 +24,7 @@ struct RopeConfig {
 
 // cos and sin of position * base^(-2i / rotated), f32 [B, 1, S, rotated / 2] each. The angle is the f32 product
 // position * frequency, as llama.cpp and Hugging Face compute it; it is then reduced to [-pi, pi] by Cody-Waite's method in
-// three constants, because IREE's sin and cos lose 1e-3 at large angles.
+// three parts, because IREE's sin and cos lose 1e-3 at large angles.
 struct RopeTables {
   Tensor cosine;
   Tensor sine;
