@@ -18,9 +18,13 @@ if(test_sources)
   set(shards 4)
   math(EXPR last_shard "${shards} - 1")
   foreach(shard RANGE ${last_shard})
+    # A folder for temporary files of its own: a suite may run in several shards at once, each setting itself up.
+    set(temporary ${PROJECT_BINARY_DIR}/tmp/unit.${shard})
+    file(MAKE_DIRECTORY ${temporary})
     add_test(NAME unit.${shard} COMMAND headrace_tests --gtest_brief=1)
     set_tests_properties(unit.${shard} PROPERTIES
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}" LABELS unit)
+      LABELS unit
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};TEST_TMPDIR=${temporary};TMPDIR=${temporary}")
   endforeach()
 endif()
 
