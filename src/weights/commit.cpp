@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -54,12 +55,13 @@ ExportDirectory::~ExportDirectory() {
   }
   if (directory_ >= 0) ::close(directory_);
   if (!committed_)
-    for (auto made = made_parents_.rbegin(); made != made_parents_.rend(); ++made) ::rmdir(made->c_str());
+    std::for_each(made_parents_.rbegin(), made_parents_.rend(), [](const auto& made) { ::rmdir(made.c_str()); });
 }
 
 void ExportDirectory::abandon() {
-  for (auto made = made_.rbegin(); made != made_.rend(); ++made)
-    ::unlinkat(directory_, made->c_str(), classify(*made).kind == NameKind::kDirectory ? AT_REMOVEDIR : 0);
+  std::for_each(made_.rbegin(), made_.rend(), [this](const std::string& made) {
+    ::unlinkat(directory_, made.c_str(), classify(made).kind == NameKind::kDirectory ? AT_REMOVEDIR : 0);
+  });
   if (lock_ < 0) return;
   if (const auto manifest = directory_detail::current_manifest(directory_))
     static_cast<void>(directory_detail::restore_links(directory_, *manifest));

@@ -18,6 +18,8 @@ class Descriptor {
   ~Descriptor();
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&&) = delete;
+  Descriptor& operator=(Descriptor&&) = delete;
   [[nodiscard]] int get() const { return number_; }
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
 

@@ -14,6 +14,8 @@ struct StreamHash::State {
   ~State() { XXH3_freeState(xxh3); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+  State(State&&) = delete;
+  State& operator=(State&&) = delete;
   XXH3_state_t* xxh3;
 };
 

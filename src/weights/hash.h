@@ -16,6 +16,8 @@ class StreamHash {
   ~StreamHash();
   StreamHash(StreamHash&&) noexcept;
   StreamHash& operator=(StreamHash&&) noexcept;
+  StreamHash(const StreamHash&) = delete;
+  StreamHash& operator=(const StreamHash&) = delete;
 
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text) { update(std::as_bytes(std::span(text))); }

@@ -69,7 +69,7 @@ Status OutputFile::write_at(uint64_t offset_bytes, std::span<const std::byte> by
   return {};
 }
 
-void OutputFile::start_writeback(uint64_t offset_bytes, uint64_t length_bytes) {
+void OutputFile::start_writeback(uint64_t offset_bytes, uint64_t length_bytes) const {
   ::sync_file_range(descriptor_, static_cast<off_t>(offset_bytes), static_cast<off_t>(length_bytes),
                     SYNC_FILE_RANGE_WRITE);
 }

@@ -32,7 +32,7 @@ class OutputFile {
   // Errors: kFileWrite, kNoSpace.
   [[nodiscard]] Status write_at(uint64_t offset_bytes, std::span<const std::byte> bytes);
   // Asks the kernel to start writing a range to the disk, so that the last sync has little left to do. A hint.
-  void start_writeback(uint64_t offset_bytes, uint64_t length_bytes);
+  void start_writeback(uint64_t offset_bytes, uint64_t length_bytes) const;
   // Returns when all bytes are on the disk. Errors: kFileWrite, kNoSpace.
   [[nodiscard]] Status sync();
   // Renames to `name` relative to the same directory, replacing what is there. Precondition: sync() succeeded after the
