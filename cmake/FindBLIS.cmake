@@ -1,7 +1,8 @@
-# Finds BLIS and defines BLIS::BLIS. Debian ships three builds of one interface (openmp, pthread, serial) behind an
-# alternative named libblis.so; any of them serves, so the alternative is taken first and a variant's own folder next.
-find_path(BLIS_INCLUDE_DIR blis.h PATH_SUFFIXES blis blis-openmp blis-pthread blis-serial)
-find_library(BLIS_LIBRARY blis PATH_SUFFIXES blis-openmp blis-pthread blis-serial)
+# Finds BLIS and defines BLIS::BLIS. Debian ships three builds of one interface (serial, pthread, openmp). Serial is what we
+# want: threads are oneTBB's (src/interp/gemm.cpp), and the openmp header needs an omp.h that clang-tidy does not find. The
+# others serve too.
+find_path(BLIS_INCLUDE_DIR blis.h PATH_SUFFIXES blis-serial blis-pthread blis-openmp blis)
+find_library(BLIS_LIBRARY blis PATH_SUFFIXES blis-serial blis-pthread blis-openmp)
 mark_as_advanced(BLIS_INCLUDE_DIR BLIS_LIBRARY)
 
 include(FindPackageHandleStandardArgs)

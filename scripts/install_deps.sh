@@ -5,7 +5,7 @@ source "$(dirname "$0")/common.sh"
 
 build_packages=(
   cmake g++ ninja-build pkg-config python3 python3-venv
-  libblis-dev libcli11-dev libexpected-dev libfmt-dev libhwy-dev libtbb-dev libxxhash-dev nlohmann-json3-dev
+  libblis-serial-dev libcli11-dev libexpected-dev libfmt-dev libhwy-dev libtbb-dev libxxhash-dev nlohmann-json3-dev
 )
 test_packages=(
   ccache clang-format-14 clang-tidy-14 libbenchmark-dev libgmock-dev libgtest-dev librapidcheck-dev time

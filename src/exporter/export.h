@@ -27,7 +27,7 @@ struct ExportOptions {
   WeightsForm weights{WeightsForm::kSafetensors};
   uint64_t max_memory_bytes{uint64_t{512} << 20};
   int jobs{0};                         // 0: all cores
-  std::vector<std::string> print_after;  // names of passes
+  std::vector<std::string> print_after = {};  // names of passes
 };
 
 struct ExportProgress {
