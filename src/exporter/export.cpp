@@ -1,5 +1,7 @@
 #include "exporter/export.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -85,6 +87,24 @@ Result<std::vector<EmittedText>> programs(const Module& module, const ExportOpti
   return out;
 }
 
+// What the process has taken at most so far. Weights have not been touched yet, so this is code, header and graphs.
+uint64_t peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// What --max-memory leaves for buffers. The bound is on the whole process, so what it occupies already counts, and so do
+// the threads' stacks and the texts that are still to be written.
+Result<uint64_t> buffer_budget(uint64_t max_memory_bytes) {
+  constexpr uint64_t kReserve = uint64_t{4} << 20;
+  const uint64_t taken = peak_resident_bytes() + kReserve;
+  if (max_memory_bytes <= taken)
+    return fail(ErrorCode::kMemoryLimit, "at most {} bytes of memory are allowed, and {} are taken before any weight is read",
+                max_memory_bytes, taken);
+  return max_memory_bytes - taken;
+}
+
 Status write_weights(ExportDirectory& directory, const ExportOptions& options, const ExportHooks& hooks,
                      ContractParts& parts, ExportReport& report, Warnings& warnings) {
   if (options.weights == WeightsForm::kNone) {
@@ -96,7 +116,7 @@ Status write_weights(ExportDirectory& directory, const ExportOptions& options, c
   std::atomic<bool> stop = false;
   const std::stop_callback forward(hooks.stop, [&] { stop = true; });
   ExecutorOptions executor;
-  executor.max_memory_bytes = options.max_memory_bytes;
+  HR_TRY(executor.max_memory_bytes, buffer_budget(options.max_memory_bytes));
   executor.jobs = options.jobs;
   executor.stop = &stop;
   if (hooks.progress)

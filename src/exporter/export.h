@@ -25,7 +25,7 @@ struct ExportOptions {
   std::vector<Target> targets{Target::kIree, Target::kXla};
   int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs; >= 1
   WeightsForm weights{WeightsForm::kSafetensors};
-  uint64_t max_memory_bytes{uint64_t{512} << 20};
+  uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
   int jobs{0};                         // 0: all cores
   std::vector<std::string> print_after = {};  // names of passes
 };
