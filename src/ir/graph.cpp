@@ -8,7 +8,7 @@ namespace headrace {
 namespace {
 
 Result<std::vector<Type>> infer_input(const InferArgs&) {
-  return fail(ErrorCode::kInfer, "input: graph inputs are made by GraphBuilder::input, not added as nodes");
+  return fail(ErrorCode::kInfer, "graph inputs are made by GraphBuilder::input, not added as nodes");
 }
 
 constexpr AttrSpec kInputAttrs[] = {{.name = "index", .kind = AttrKind::kInt}};
@@ -115,12 +115,13 @@ Result<ValueId> GraphBuilder::add(const OpDef& op, std::vector<ValueId> operands
   std::vector<Type> types;
   types.reserve(operands.size());
   for (const ValueId& operand : operands) types.push_back(type(operand));
-  HR_TRY(auto results, op.infer({.operands = types, .attrs = attrs, .regions = regions}));
+  auto results = op.infer({.operands = types, .attrs = attrs, .regions = regions});
+  if (!results) return fail(std::move(results).error().in(op.name));
   Node node{.op = &op,
             .operands = std::move(operands),
             .attrs = std::move(attrs),
             .regions = std::move(regions),
-            .results = std::move(results)};
+            .results = *std::move(results)};
   const size_t key = hash(node);
   for (auto [it, end] = by_hash_.equal_range(key); it != end; ++it)
     if (same(nodes_[it->second], node)) return ValueId{.node = it->second, .result = 0};

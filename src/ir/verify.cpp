@@ -102,7 +102,7 @@ class Verifier {
     }
     const auto inferred = n.op->infer({.operands = types, .attrs = n.attrs, .regions = n.regions});
     if (!inferred)
-      fault("{}: node {}: {}", where, id, inferred.error().message);
+      fault("{}: node {}: {}: {}", where, id, n.op->name, inferred.error().message);
     else if (*inferred != n.results)
       fault("{}: node {} ({}) has stored types that are not the inferred ones", where, id, n.op->name);
     for (const GraphPtr& region : n.regions) graph(where, *region, depth + 1);
