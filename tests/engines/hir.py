@@ -38,25 +38,35 @@ def _attribute(key: str, value: Any) -> str:
     return f"{key} = {json.dumps(value)}"
 
 
-def function(name: str, case: dict[str, Any]) -> str:
-    """One public function whose arguments are the case's operands."""
+def function(name: str, cases: list[dict[str, Any]]) -> str:
+    """One public function of all operands of the cases, in order, that gives all their results."""
     tensors = goldens()["tensors"]
-    inputs = [tensors[i] for i in case["operands"]]
-    outputs = [tensors[i] for i in case["expected"]]
-    number = len(inputs)
-    results = ", ".join(type_of(t) for t in outputs)
+    inputs = [tensors[i] for case in cases for i in case["operands"]]
+    outputs = [tensors[i] for case in cases for i in case["expected"]]
+    lines, values, first, number = [], [], 0, len(inputs)
+    for case in cases:
+        operands = range(first, first + len(case["operands"]))
+        first += len(operands)
+        lines.append(_statement(number, case, operands))
+        count = len(case["expected"])
+        values += [f"%{number}"] if count == 1 else [f"%{number}#{i}" for i in range(count)]
+        number += 1
+    return (f'func public "{name}"(' + ", ".join(f'%{i} "a{i}": {type_of(t)}' for i, t in enumerate(inputs)) + ") -> ("
+            + ", ".join(f'"r{i}": {type_of(t)}' for i, t in enumerate(outputs)) + ") {\n"
+            + "".join(lines) + f"  return {', '.join(values)}\n}}\n")
+
+
+def _statement(number: int, case: dict[str, Any], operands: range) -> str:
+    tensors = goldens()["tensors"]
     attributes = ", ".join(_attribute(k, v) for k, v in case["attrs"].items())
     region = ""
     if "body" in case:
-        scalar = f"{inputs[0]['dtype']}[]"
+        scalar = f"{tensors[case['operands'][0]]['dtype']}[]"
         region = (f" region (%0: {scalar}, %1: {scalar}) {{\n    %2 = {case['body']}(%0, %1) : {scalar}\n"
                   "    return %2\n  }")
-    values = [f"%{number}"] if len(outputs) == 1 else [f"%{number}#{i}" for i in range(len(outputs))]
-    return (f'func public "{name}"(' + ", ".join(f'%{i} "a{i}": {type_of(t)}' for i, t in enumerate(inputs)) + ") -> ("
-            + ", ".join(f'"r{i}": {type_of(t)}' for i, t in enumerate(outputs)) + ") {\n"
-            f"  %{number} = {case['op']}(" + ", ".join(f"%{i}" for i in range(number)) + ")"
-            + (f" {{{attributes}}}" if attributes else "") + region + f" : {results}\n"
-            f"  return {', '.join(values)}\n}}\n")
+    return (f"  %{number} = {case['op']}(" + ", ".join(f"%{i}" for i in operands) + ")"
+            + (f" {{{attributes}}}" if attributes else "") + region + " : "
+            + ", ".join(type_of(tensors[i]) for i in case["expected"]) + "\n")
 
 
 def module(name: str, functions: list[str]) -> str:
