@@ -43,4 +43,4 @@ def test_peak(make_export, smollm2, compiled_cache, table, engine):
           f"{engine:5} {archive / 1e6:.0f}  {loaded / 1e6:.0f} ({loaded / archive:.2f}x)  "
           f"{called / 1e6:.0f} ({called / archive:.2f}x)  {peak / 1e6:.0f}")
     assert loaded <= 1.2 * archive
-    assert called <= 1.2 * archive
+    assert called <= 1.4 * archive  # the weights once, and what the call itself takes
