@@ -52,7 +52,7 @@ void trace_only(benchmark::State& state) {
   const Checkpoint checkpoint = checkpoint_of(state.range(0));
   for (auto _ : state) {
     Warnings warnings;
-    const auto model = must(make_model(checkpoint, warnings));
+    const auto model = must(make_model(checkpoint, {}, warnings));
     benchmark::DoNotOptimize(must(trace_model(*model, checkpoint, 128, warnings)));
   }
 }
@@ -60,7 +60,7 @@ void trace_only(benchmark::State& state) {
 void passes_only(benchmark::State& state, Engine engine) {
   const Checkpoint checkpoint = checkpoint_of(state.range(0));
   Warnings warnings;
-  const Module module = must(trace_model(*must(make_model(checkpoint, warnings)), checkpoint, 128, warnings));
+  const Module module = must(trace_model(*must(make_model(checkpoint, {}, warnings)), checkpoint, 128, warnings));
   for (auto _ : state)
     benchmark::DoNotOptimize(must(run_pipeline(module, {.engine = engine, .symbols = {{"seq", 128}}})));
 }
@@ -70,7 +70,7 @@ void everything(benchmark::State& state) {
   const Checkpoint checkpoint = checkpoint_of(state.range(0));
   for (auto _ : state) {
     Warnings warnings;
-    const auto model = must(make_model(checkpoint, warnings));
+    const auto model = must(make_model(checkpoint, {}, warnings));
     const Module module = must(trace_model(*model, checkpoint, 128, warnings));
     size_t bytes = print(module).size();
     bytes += must(emit_iree(must(run_pipeline(module, {.engine = Engine::kIree, .symbols = {{"seq", 128}}})))).size();

@@ -96,6 +96,7 @@ Result<Manifest> make_contract(ContractParts parts) {
                  {"target", targets},
                  {"dtype", std::string("f32")},
                  {"weights", std::string(archived ? "safetensors" : "none")}};
+  if (parts.options.layers) out.options["layers"] = *parts.options.layers;
   out.source = source_of(parts.checkpoint);
   out.model.name = parts.module.name;
   out.model.architecture = std::string(parts.model.architecture());

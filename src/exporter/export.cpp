@@ -156,7 +156,7 @@ Result<ExportReport> export_model(const ExportOptions& options, const ExportHook
   Stopwatch total;
   Stopwatch watch;
   HR_TRY(const Checkpoint checkpoint, open_checkpoint(options.model_path, warnings));
-  HR_TRY(const auto model, make_model(checkpoint, warnings));
+  HR_TRY(const auto model, make_model(checkpoint, {.layers = options.layers}, warnings));
   watch.lap();
   HR_TRY(const Module module, trace_model(*model, checkpoint, options.seq, warnings));
   report.trace_seconds = watch.lap();

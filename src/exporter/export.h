@@ -24,6 +24,7 @@ struct ExportOptions {
   std::string directory;
   std::vector<Target> targets{Target::kIree, Target::kXla};
   int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs; >= 1
+  std::optional<int64_t> layers = {};  // the first so many layers, then the head; all when absent
   WeightsForm weights{WeightsForm::kSafetensors};
   uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
   int jobs{0};                         // 0: all cores

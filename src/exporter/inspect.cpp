@@ -40,7 +40,7 @@ Result<Inspection> inspect_model(const std::string& path) {
   count_types(checkpoint, out);
   const auto name = meta_string(checkpoint, "general.architecture");
   if (name && *name) out.architecture = **name;
-  const auto model = make_model(checkpoint, warnings);
+  const auto model = make_model(checkpoint, {}, warnings);
   if (!model) {
     note_faults(model.error(), out.faults);
   } else {

@@ -33,6 +33,8 @@ class ConfigReader {
                                                 int64_t fallback, std::string_view why);
   [[nodiscard]] std::optional<std::string> text(std::string_view name);
 
+  [[nodiscard]] bool has(std::string_view name) const { return checkpoint_.metadata.contains(key(name)); }
+
   // The key may be there without being read: it does not change the maths.
   void harmless(std::string_view name) { seen_.insert(key(name)); }
   // The key may be there only with this value, which means "not used".

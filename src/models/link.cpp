@@ -49,6 +49,7 @@ void link_one(const TensorSpec& spec, const Checkpoint& checkpoint, LinkedWeight
   if (info(entry->type).scalar == nullptr)
     return faults.add(ErrorCode::kBlockType, fmt::format("tensor '{}' has type {}, which cannot be decoded", spec.name,
                                                          info(entry->type).name));
+  if (!spec.used) return;
   const Type type{.dtype = DType::kF32, .shape = Shape(spec.shape.begin(), spec.shape.end())};
   out.parameters.push_back({.name = spec.name,
                             .type = type,

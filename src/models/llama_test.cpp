@@ -35,7 +35,7 @@ Outcome outcome(const Change& change, const testing::TinyOptions& options = {}) 
     out.module = fail(checkpoint.error());
     return out;
   }
-  const auto model = make_model(*checkpoint, out.warnings);
+  const auto model = make_model(*checkpoint, {}, out.warnings);
   if (!model) {
     out.module = fail(model.error());
     return out;
@@ -205,7 +205,7 @@ TEST(Llama, LengthsOutsideTheContextAreRefused) {
   const auto checkpoint = testing::open_spec(testing::tiny());
   ASSERT_OK(checkpoint);
   Warnings warnings;
-  const auto model = make_model(*checkpoint, warnings);
+  const auto model = make_model(*checkpoint, {}, warnings);
   ASSERT_OK(model);
   for (const int64_t seq : {int64_t{0}, (*model)->context_length() + 1})
     EXPECT_THAT(trace_model(**model, *checkpoint, seq, warnings), IsError(ErrorCode::kOptions, HasSubstr("is outside 1 to")));

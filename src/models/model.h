@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,11 +23,17 @@ struct ConfigEntry {
   std::string origin;  // "key llama.rope.freq_base", "default of llama.cpp (key llama.rope.freq_base is absent)", "tensor ..."
 };
 
-// A tensor the model uses. Shape is row-major, outermost first.
+// A tensor of the model. Shape is row-major, outermost first.
 struct TensorSpec {
   std::string name;
   Role role{};
   std::vector<int64_t> shape;
+  bool used{true};  // false: it must be there, but belongs to a layer that ModelOptions::layers leaves out
+};
+
+// What a user may ask of a model before it is traced.
+struct ModelOptions {
+  std::optional<int64_t> layers{};  // the first so many layers, then the head; all when absent
 };
 
 class Model {
@@ -46,13 +53,14 @@ struct ArchitectureInfo {
   std::string_view name;     // GGUF's general.architecture
   std::string_view summary;  // one line for docs and --help
   // Reads the configuration. Errors: kConfigMissing, kConfigValue, kConfigUnsupported, kTensorLink.
-  Result<std::unique_ptr<Model>> (*make)(const Checkpoint&, Warnings&){};
+  Result<std::unique_ptr<Model>> (*make)(const Checkpoint&, const ModelOptions&, Warnings&){};
 };
 
 [[nodiscard]] std::span<const ArchitectureInfo> architecture_table();
 
 // The model of a checkpoint. Errors: kArchitecture (names it and lists those supported) and make()'s.
-[[nodiscard]] Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, Warnings& warnings);
+[[nodiscard]] Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, const ModelOptions& options,
+                                                       Warnings& warnings);
 
 // Binds the model's tensor table to the checkpoint: one Parameter and one Recipe (to f32) per tensor. All missing and
 // misshapen tensors, undecodable block types, and tensors inside the text model's namespace that have no place are reported

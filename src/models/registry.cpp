@@ -5,7 +5,7 @@
 
 namespace headrace {
 
-#define HR_MODEL(name, summary, make) Result<std::unique_ptr<Model>> make(const Checkpoint&, Warnings&);
+#define HR_MODEL(name, summary, make) Result<std::unique_ptr<Model>> make(const Checkpoint&, const ModelOptions&, Warnings&);
 #include "models/models.def"
 
 std::span<const ArchitectureInfo> architecture_table() {
@@ -16,7 +16,8 @@ std::span<const ArchitectureInfo> architecture_table() {
   return kTable;
 }
 
-Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, Warnings& warnings) {
+Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, const ModelOptions& options,
+                                         Warnings& warnings) {
   constexpr std::string_view kKey = "general.architecture";
   HR_TRY(const auto name, meta_string(checkpoint, kKey));
   const auto table = architecture_table();
@@ -26,7 +27,7 @@ Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, Warnings
   const auto row = std::find_if(table.begin(), table.end(), [&](const ArchitectureInfo& i) { return i.name == *name; });
   if (row == table.end())
     return fail(ErrorCode::kArchitecture, "architecture '{}' is not supported; supported: {}", *name, supported);
-  return row->make(checkpoint, warnings);
+  return row->make(checkpoint, options, warnings);
 }
 
 }  // namespace headrace

@@ -47,4 +47,12 @@ Tensor sigmoid(const Tensor& x) { return unary(ops::kLogistic, x); }
 
 Tensor silu(const Tensor& x) { return x * sigmoid(x); }
 
+Tensor gelu_tanh(const Tensor& x) {
+  constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
+  const Tensor inner = (x + x * x * x * 0.044715) * kSqrtTwoOverPi;
+  return x * 0.5 * (unary(ops::kTanh, inner) + 1.0);
+}
+
+Tensor softcap(const Tensor& x, double cap) { return unary(ops::kTanh, x / cap) * cap; }
+
 }  // namespace headrace

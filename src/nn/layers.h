@@ -38,5 +38,9 @@ struct Embedding {
 
 [[nodiscard]] Tensor sigmoid(const Tensor& x);
 [[nodiscard]] Tensor silu(const Tensor& x);  // x * sigmoid(x)
+// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), Hendrycks & Gimpel 2016, arXiv:1606.08415.
+[[nodiscard]] Tensor gelu_tanh(const Tensor& x);
+// cap * tanh(x / cap).
+[[nodiscard]] Tensor softcap(const Tensor& x, double cap);
 
 }  // namespace headrace

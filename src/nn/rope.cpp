@@ -56,7 +56,8 @@ RopeTables rope_tables(const Tensor& positions, const RopeConfig& config) {
   if (config.rotated <= 0 || config.rotated % 2 != 0)
     t.refuse(fmt::format("rope: {} elements rotate, expected a positive even number", config.rotated));
   const Shape shape{positions.dim(0), 1, positions.dim(1), config.rotated / 2};
-  const Tensor frequency = t.add(ops::kConstant, {}, {frequencies(config)});
+  Tensor frequency = t.add(ops::kConstant, {}, {frequencies(config)});
+  if (config.factors) frequency = frequency / t.parameter(*config.factors);
   const Tensor angle =
       broadcast_in_dim(convert(positions, DType::kF32), shape, {0, 2}) * broadcast_in_dim(frequency, shape, {3});
   const Tensor small = reduced(angle);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "nn/tensor.h"
 
@@ -20,6 +21,8 @@ struct RopeConfig {
   double base{};             // theta
   double linear_factor{1};   // positions are divided by it
   RopePairing pairing{};
+  // A parameter [rotated / 2] of divisors of the frequencies (Llama 3's `rope_freqs.weight`).
+  std::optional<std::string> factors{};
 };
 
 // cos and sin of position * base^(-2i / rotated), f32 [B, 1, S, rotated / 2] each. The angle is the f32 product

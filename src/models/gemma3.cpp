@@ -1,0 +1,219 @@
+// Architecture `gemma3`, text model (Gemma Team 2025, arXiv:2503.19786): norms before and after attention and feed-forward,
+// per-head norms of q and k, five local layers (a sliding window, their own RoPE base) to one global layer, GeGLU, a scaled
+// embedding. Keys and tensor names are llama.cpp's. GGUF files hold norm weights with Gemma's 1 already added.
+#include <algorithm>
+#include <cmath>
+
+#include "formats/meta.h"
+#include "models/decoder_config.h"
+#include "nn/layers.h"
+
+namespace headrace {
+
+namespace {
+
+struct Gemma3Config {
+  DecoderShape shape;
+  RopeConfig global_rope;
+  RopeConfig local_rope;
+  std::vector<bool> local;     // by layer
+  int64_t window{};            // keys a local query sees, its own included
+  double attention_scale{};
+  double attention_softcap{};  // 0: none
+  double final_softcap{};      // 0: none
+};
+
+struct Attention {
+  Linear q, k, v, output;
+  RmsNorm q_norm, k_norm;
+};
+
+struct FeedForward {
+  Linear gate, up, down;
+  Tensor operator()(const Tensor& x) const { return down(gelu_tanh(gate(x)) * up(x)); }
+};
+
+struct Block {
+  RmsNorm attn_norm;
+  Attention attn;
+  RmsNorm post_attn_norm;
+  RmsNorm ffn_norm;
+  FeedForward ffn;
+  RmsNorm post_ffn_norm;
+};
+
+struct Weights {
+  Embedding token_embd;
+  std::vector<Block> blocks;
+  RmsNorm output_norm;
+  std::optional<Linear> output;
+};
+
+Weights name_weights(const DecoderShape& c) {
+  const auto norm = [&](int64_t i, const char* what) { return RmsNorm{.weight = block_tensor(i, what), .eps = c.eps}; };
+  const auto linear = [](int64_t i, const char* what) { return Linear{.weight = block_tensor(i, what)}; };
+  Weights weights{.token_embd = {.weight = "token_embd.weight"},
+                  .blocks = {},
+                  .output_norm = {.weight = "output_norm.weight", .eps = c.eps},
+                  .output = std::nullopt};
+  if (!c.tied) weights.output = Linear{.weight = "output.weight"};
+  for (int64_t i = 0; i < c.layers; ++i)
+    weights.blocks.push_back({.attn_norm = norm(i, "attn_norm"),
+                              .attn = {.q = linear(i, "attn_q"),
+                                       .k = linear(i, "attn_k"),
+                                       .v = linear(i, "attn_v"),
+                                       .output = linear(i, "attn_output"),
+                                       .q_norm = norm(i, "attn_q_norm"),
+                                       .k_norm = norm(i, "attn_k_norm")},
+                              .post_attn_norm = norm(i, "post_attention_norm"),
+                              .ffn_norm = norm(i, "ffn_norm"),
+                              .ffn = {.gate = linear(i, "ffn_gate"), .up = linear(i, "ffn_up"), .down = linear(i, "ffn_down")},
+                              .post_ffn_norm = norm(i, "post_ffw_norm")});
+  return weights;
+}
+
+std::vector<TensorSpec> tensor_table(const DecoderShape& c, const Weights& weights) {
+  std::vector<TensorSpec> table{{weights.token_embd.weight, Role::kEmbedding, {c.vocabulary, c.width}}};
+  for (int64_t i = 0; i < c.layers; ++i) {
+    const Block& b = weights.blocks[static_cast<size_t>(i)];
+    const bool used = i < c.used_layers;
+    for (const RmsNorm* n : {&b.attn_norm, &b.post_attn_norm, &b.ffn_norm, &b.post_ffn_norm})
+      table.push_back({n->weight, Role::kNorm, {c.width}, used});
+    for (const RmsNorm* n : {&b.attn.q_norm, &b.attn.k_norm})
+      table.push_back({n->weight, Role::kNorm, {c.head_width}, used});
+    table.push_back({b.attn.q.weight, Role::kMatmul, {c.heads * c.head_width, c.width}, used});
+    table.push_back({b.attn.k.weight, Role::kMatmul, {c.kv_heads * c.head_width, c.width}, used});
+    table.push_back({b.attn.v.weight, Role::kMatmul, {c.kv_heads * c.head_width, c.width}, used});
+    table.push_back({b.attn.output.weight, Role::kMatmul, {c.width, c.heads * c.head_width}, used});
+    table.push_back({b.ffn.gate.weight, Role::kMatmul, {c.hidden, c.width}, used});
+    table.push_back({b.ffn.up.weight, Role::kMatmul, {c.hidden, c.width}, used});
+    table.push_back({b.ffn.down.weight, Role::kMatmul, {c.width, c.hidden}, used});
+  }
+  table.push_back({weights.output_norm.weight, Role::kNorm, {c.width}});
+  if (weights.output) table.push_back({weights.output->weight, Role::kMatmul, {c.vocabulary, c.width}});
+  return table;
+}
+
+class Gemma3 final : public Model {
+ public:
+  Gemma3(Gemma3Config config, std::vector<ConfigEntry> entries)
+      : config_(std::move(config)), entries_(std::move(entries)), weights_(name_weights(config_.shape)),
+        tensors_(tensor_table(config_.shape, weights_)) {}
+
+  [[nodiscard]] std::string_view architecture() const override { return "gemma3"; }
+  [[nodiscard]] const std::vector<ConfigEntry>& config() const override { return entries_; }
+  [[nodiscard]] const std::vector<TensorSpec>& tensors() const override { return tensors_; }
+  [[nodiscard]] int64_t vocabulary() const override { return config_.shape.vocabulary; }
+  [[nodiscard]] int64_t context_length() const override { return config_.shape.context; }
+  [[nodiscard]] bool tied_head() const override { return config_.shape.tied; }
+
+  [[nodiscard]] Tensor forward(const Tensor& tokens, const Tensor& positions, KvCache& kv) const override {
+    Tracer& t = tokens.tracer();
+    // The scale belongs to the embedding alone: a tied head uses the matrix as it is.
+    Tensor x = in_scope(t, "token_embd", [&] {
+      return weights_.token_embd(tokens) * std::sqrt(static_cast<double>(config_.shape.width));
+    });
+    const RopeTables global = in_scope(t, "rope_global", [&] { return rope_tables(positions, config_.global_rope); });
+    const RopeTables local = in_scope(t, "rope_local", [&] { return rope_tables(positions, config_.local_rope); });
+    for (int64_t i = 0; i < config_.shape.used_layers; ++i) {
+      const Scope block_scope(t, fmt::format("blk.{}", i));
+      const Block& b = weights_.blocks[static_cast<size_t>(i)];
+      const Tensor a = in_scope(t, "attn_norm", [&] { return b.attn_norm(x); });
+      const Tensor mixed = in_scope(t, "attn", [&] { return attention(b.attn, a, i, global, local, positions, kv); });
+      x = x + in_scope(t, "post_attn_norm", [&] { return b.post_attn_norm(mixed); });
+      const Tensor f = in_scope(t, "ffn_norm", [&] { return b.ffn_norm(x); });
+      const Tensor fed = in_scope(t, "ffn", [&] { return b.ffn(f); });
+      x = x + in_scope(t, "post_ffn_norm", [&] { return b.post_ffn_norm(fed); });
+    }
+    x = in_scope(t, "output_norm", [&] { return weights_.output_norm(x); });
+    return in_scope(t, "output", [&] {
+      const Tensor logits = weights_.output ? (*weights_.output)(x) : weights_.token_embd.head(x);
+      return config_.final_softcap == 0 ? logits : softcap(logits, config_.final_softcap);
+    });
+  }
+
+ private:
+  [[nodiscard]] Tensor attention(const Attention& a, const Tensor& x, int64_t layer, const RopeTables& global,
+                                 const RopeTables& local, const Tensor& positions, KvCache& kv) const {
+    Tracer& t = x.tracer();
+    const DecoderShape& shape = config_.shape;
+    const bool is_local = config_.local[static_cast<size_t>(layer)];
+    const RopeTables& tables = is_local ? local : global;
+    const RopeConfig& config = is_local ? config_.local_rope : config_.global_rope;
+    const Tensor q = in_scope(t, "q", [&] { return rope(a.q_norm(a.q.split_heads(x, shape.heads)), tables, config); });
+    const Tensor k = in_scope(t, "k", [&] { return rope(a.k_norm(a.k.split_heads(x, shape.kv_heads)), tables, config); });
+    const Tensor v = in_scope(t, "v", [&] { return a.v.split_heads(x, shape.kv_heads); });
+    const AttendOptions options{.scale = config_.attention_scale,
+                                .softcap = config_.attention_softcap,
+                                .window = is_local ? config_.window : 0};
+    const Tensor mixed = kv.attend(layer, q, k, v, positions, options);
+    return in_scope(t, "output", [&] { return a.output.merge_heads(mixed); });
+  }
+
+  Gemma3Config config_;
+  std::vector<ConfigEntry> entries_;
+  Weights weights_;
+  std::vector<TensorSpec> tensors_;
+};
+
+// One number p: every p-th layer is global. One flag a layer: true is local. Absent: p = 6, as in every Gemma 3.
+std::vector<bool> read_pattern(ConfigReader& read, const Checkpoint& checkpoint, int64_t layers) {
+  constexpr const char* kName = "attention.sliding_window_pattern";
+  if (meta_is_array(checkpoint, read.key(kName))) {
+    read.harmless(kName);
+    auto flags = meta_bool_array(checkpoint, read.key(kName));
+    if (!flags) {
+      read.fault(flags.error().code, "{}", flags.error().message);
+    } else if ((*flags)->size() != static_cast<size_t>(layers)) {
+      read.fault(ErrorCode::kConfigValue, "key '{}' has {} items, expected one a layer, {}", read.key(kName),
+                 (*flags)->size(), layers);
+    } else {
+      read.record("local_layers", "by layer", fmt::format("key {}", read.key(kName)));
+      return **std::move(flags);
+    }
+    return std::vector<bool>(static_cast<size_t>(layers), true);
+  }
+  const int64_t period = read.count_or("global_layer_period", kName, 6, "that of every Gemma 3");
+  std::vector<bool> local;
+  for (int64_t i = 0; i < layers; ++i) local.push_back((i + 1) % period != 0);
+  return local;
+}
+
+// query_pre_attn_scalar is not in a GGUF: it is the width of a head, but for the 27B model, where it is width / heads.
+double read_scale(ConfigReader& read, const DecoderShape& c) {
+  if (read.has("attention.scale")) return read.positive("attention_scale", "attention.scale");
+  const bool is_27b = c.layers == 62 && c.width == 5376 && c.heads == 32;
+  const auto scalar = static_cast<double>(is_27b ? c.width / c.heads : c.head_width);
+  read.record("attention_scale", fmt::format("{}^-0.5", scalar),
+              is_27b ? "the shape of the 27B model: width / heads" : "width of a head");
+  return 1 / std::sqrt(scalar);
+}
+
+double read_cap(ConfigReader& read, const char* field, const char* name) {
+  return read.has(name) ? read.positive(field, name) : 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> make_gemma3(const Checkpoint& checkpoint, const ModelOptions& options, Warnings& warnings) {
+  ConfigReader read(checkpoint, "gemma3", warnings);
+  Gemma3Config c;
+  c.shape = read_decoder_shape(read, checkpoint, options);
+  c.global_rope = read_rope(read, c.shape, RopePairing::kHalf);
+  // Scaling is for the long reach of global layers; local ones rotate by plain positions.
+  c.local_rope = c.global_rope;
+  c.local_rope.linear_factor = 1;
+  c.local_rope.base = read.has("rope.freq_base_swa") ? read.positive("rope_base_local", "rope.freq_base_swa") : 10000;
+  if (!read.has("rope.freq_base_swa"))
+    read.record("rope_base_local", "10000", "that of every Gemma 3 (key gemma3.rope.freq_base_swa is absent)");
+  c.window = read.count("window", "attention.sliding_window");
+  c.local = read_pattern(read, checkpoint, c.shape.layers);
+  c.attention_scale = read_scale(read, c.shape);
+  c.attention_softcap = read_cap(read, "attention_softcap", "attn_logit_softcapping");
+  c.final_softcap = read_cap(read, "final_softcap", "final_logit_softcapping");
+  read.record("activation", "gelu_tanh", "that of every Gemma 3");
+  HR_TRY(auto entries, std::move(read).finish());
+  return std::unique_ptr<Model>(std::make_unique<Gemma3>(std::move(c), std::move(entries)));
+}
+
+}  // namespace headrace
