@@ -19,8 +19,18 @@ void bf16_scalar(std::span<const std::byte> in, std::span<float> out);
 void q4_0_scalar(std::span<const std::byte> in, std::span<float> out);
 void q4_1_scalar(std::span<const std::byte> in, std::span<float> out);
 void q4_1_fast(std::span<const std::byte> in, std::span<float> out);
+void q5_0_scalar(std::span<const std::byte> in, std::span<float> out);
+void q5_0_fast(std::span<const std::byte> in, std::span<float> out);
+void q5_1_scalar(std::span<const std::byte> in, std::span<float> out);
 void q8_0_scalar(std::span<const std::byte> in, std::span<float> out);
 void q8_0_fast(std::span<const std::byte> in, std::span<float> out);
+void q2_k_scalar(std::span<const std::byte> in, std::span<float> out);
+void q3_k_scalar(std::span<const std::byte> in, std::span<float> out);
+void q4_k_scalar(std::span<const std::byte> in, std::span<float> out);
+void q4_k_fast(std::span<const std::byte> in, std::span<float> out);
+void q5_k_scalar(std::span<const std::byte> in, std::span<float> out);
+void q6_k_scalar(std::span<const std::byte> in, std::span<float> out);
+void q6_k_fast(std::span<const std::byte> in, std::span<float> out);
 
 // The i-th block of `in`, copied out: `in` need not be aligned. Block is a struct of the format's exact layout.
 template <class Block>
