@@ -17,12 +17,8 @@ std::vector<std::byte> random_blocks(const BlockTypeInfo& row) {
   const size_t blocks = kElements / static_cast<size_t>(row.block_elements);
   std::vector<std::byte> out(blocks * static_cast<size_t>(row.block_bytes));
   std::mt19937 random(7);
-  for (std::byte& byte : out) byte = static_cast<std::byte>(random());
-  // The formats measured start with one or two f16 scales: make them ordinary numbers.
-  for (size_t i = 0; i < out.size(); i += static_cast<size_t>(row.block_bytes)) {
-    out[i + 1] = std::byte{0x2C};
-    if (row.name == "Q4_1") out[i + 3] = std::byte{0xB0};
-  }
+  // No byte has the upper bit of an f16's exponent, so that no scale is infinite or NaN, wherever the format keeps it.
+  for (std::byte& byte : out) byte = static_cast<std::byte>(random()) & std::byte{0xBF};
   return out;
 }
 
@@ -57,8 +53,18 @@ BENCHMARK_CAPTURE(scalar, bf16, BlockType::kBF16);
 BENCHMARK_CAPTURE(scalar, q4_0, BlockType::kQ4_0);
 BENCHMARK_CAPTURE(scalar, q4_1, BlockType::kQ4_1);
 BENCHMARK_CAPTURE(fast, q4_1, BlockType::kQ4_1);
+BENCHMARK_CAPTURE(scalar, q5_0, BlockType::kQ5_0);
+BENCHMARK_CAPTURE(fast, q5_0, BlockType::kQ5_0);
+BENCHMARK_CAPTURE(scalar, q5_1, BlockType::kQ5_1);
 BENCHMARK_CAPTURE(scalar, q8_0, BlockType::kQ8_0);
 BENCHMARK_CAPTURE(fast, q8_0, BlockType::kQ8_0);
+BENCHMARK_CAPTURE(scalar, q2_k, BlockType::kQ2_K);
+BENCHMARK_CAPTURE(scalar, q3_k, BlockType::kQ3_K);
+BENCHMARK_CAPTURE(scalar, q4_k, BlockType::kQ4_K);
+BENCHMARK_CAPTURE(fast, q4_k, BlockType::kQ4_K);
+BENCHMARK_CAPTURE(scalar, q5_k, BlockType::kQ5_K);
+BENCHMARK_CAPTURE(scalar, q6_k, BlockType::kQ6_K);
+BENCHMARK_CAPTURE(fast, q6_k, BlockType::kQ6_K);
 
 }  // namespace
 }  // namespace headrace

@@ -40,7 +40,8 @@ TEST(BlockTypeTable, WhatThisVersionDecodes) {
   for (const BlockTypeInfo& row : block_type_table()) {
     if (row.scalar != nullptr) decoded.push_back(row.name);
   }
-  EXPECT_EQ(decoded, (std::vector<std::string_view>{"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q8_0"}));
+  EXPECT_EQ(decoded, (std::vector<std::string_view>{"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K",
+                                                    "Q3_K", "Q4_K", "Q5_K", "Q6_K"}));
 }
 
 TEST(BlockTypeTable, RetiredAndUnknownIdsHaveNoRow) {
@@ -60,7 +61,7 @@ TEST(DecodeF32, ChecksItsPreconditions) {
   EXPECT_NO_THROW(decode_f32(BlockType::kQ8_0, block, out));
   EXPECT_THROW(decode_f32(BlockType::kQ8_0, std::span(block).first(33), out), InternalError);
   EXPECT_THROW(decode_f32(BlockType::kQ8_0, block, std::span(out).first(31)), InternalError);
-  EXPECT_THROW(decode_f32(BlockType::kQ6_K, {}, {}), InternalError);
+  EXPECT_THROW(decode_f32(BlockType::kIQ2_XXS, {}, {}), InternalError);
   EXPECT_NO_THROW(decode_f32(BlockType::kQ8_0, {}, {}));
 }
 

@@ -83,8 +83,55 @@ TEST_P(Golden, EqualsGgufPy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Quants, Golden,
-                         ::testing::Values("BF16", "Q4_0", "Q4_1", "Q8_0", "special.F16", "special.BF16",
-                                           "special.Q4_0", "special.Q4_1", "special.Q8_0"));
+                         ::testing::Values("BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K",
+                                           "Q5_K", "Q6_K", "special.F16", "special.BF16", "special.Q4_0",
+                                           "special.Q4_1", "special.Q5_0", "special.Q5_1", "special.Q8_0",
+                                           "special.Q2_K", "special.Q3_K", "special.Q4_K", "special.Q5_K",
+                                           "special.Q6_K"));
+
+// walk.<type>: what flipping each bit of a block changes, and with it the place and meaning of every bit that is not of an
+// f16 scale. The block with the flipped bit is the second of two, so that a wrong stride shows as well.
+class BitWalk : public ::testing::TestWithParam<std::string> {};
+
+void check_walk(DecodeF32 decode, const BlockTypeInfo& row) {
+  const std::string stem = "walk." + std::string(row.name);
+  const auto base = read_npy<std::byte>(stem + ".raw.npy");
+  const auto changes = read_npy<std::array<int16_t, 3>>(stem + ".i16.npy");
+  ASSERT_EQ(base.size(), static_cast<size_t>(row.block_bytes));
+  const auto before = run(decode, row, base);
+  size_t bits = 0;
+  for (size_t i = 0; i < changes.size(); ++bits) {
+    const auto bit = static_cast<size_t>(changes[i][0]);
+    Bytes two = base;
+    two.insert(two.end(), base.begin(), base.end());
+    two[base.size() + bit / 8] ^= std::byte{1} << (bit % 8);
+    auto want = before;
+    want.insert(want.end(), before.begin(), before.end());
+    for (; i < changes.size() && static_cast<size_t>(changes[i][0]) == bit; ++i) {
+      want[before.size() + static_cast<size_t>(changes[i][1])] = changes[i][2];
+    }
+    const auto got = run(decode, row, two);
+    // By value: the rows do not tell the zeros apart, which Golden does.
+    for (size_t j = 0; j < want.size(); ++j) ASSERT_EQ(got[j], want[j]) << "bit " << bit << ", element " << j;
+  }
+  const size_t in_scales = base.size() * 8 - bits;
+  EXPECT_TRUE(in_scales == 16 || in_scales == 32) << in_scales << " bits are in no row";
+}
+
+TEST_P(BitWalk, EveryBitDoesWhatGgufPySays_E05) {
+  for (const BlockTypeInfo& row : block_type_table()) {
+    if (row.name != GetParam()) continue;
+    check_walk(row.scalar, row);
+    if (row.fast == nullptr) continue;
+    for_each_target([&](const std::string& target) {
+      SCOPED_TRACE(target);
+      check_walk(row.fast, row);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Quants, BitWalk,
+                         ::testing::Values("Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"));
 
 template <class... T>
 Bytes bytes(T... values) {

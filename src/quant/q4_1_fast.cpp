@@ -14,7 +14,7 @@ struct Q4_1 {
   static constexpr size_t kElements = 32;
   static constexpr size_t kScales = 2;
   static constexpr size_t kScalesAt = 0;
-  static constexpr DecodeF32 kScalar = q4_1_scalar;
+  static constexpr auto kScalar = q4_1_scalar;
 
   HWY_INLINE static void decode(const uint8_t* in, const float* scale, float* y) {
     const auto d = hn::Set(F32(), scale[0]);

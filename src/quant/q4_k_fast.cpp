@@ -15,7 +15,7 @@ struct Q4_K {
   static constexpr size_t kElements = 256;
   static constexpr size_t kScales = 2;
   static constexpr size_t kScalesAt = 0;
-  static constexpr DecodeF32 kScalar = q4_k_scalar;
+  static constexpr auto kScalar = q4_k_scalar;
 
   HWY_INLINE static void decode(const uint8_t* in, const float* scale, float* y) {
     const KScales six_bit = unpack_k_scales(in + 4);

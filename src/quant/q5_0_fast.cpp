@@ -14,7 +14,7 @@ struct Q5_0 {
   static constexpr size_t kElements = 32;
   static constexpr size_t kScales = 1;
   static constexpr size_t kScalesAt = 0;
-  static constexpr DecodeF32 kScalar = q5_0_scalar;
+  static constexpr auto kScalar = q5_0_scalar;
 
   // The nibbles less 16 where the fifth bit, of which lane i has bit i of `high_bits`, is not set.
   template <class Nibbles>

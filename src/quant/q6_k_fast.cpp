@@ -14,7 +14,7 @@ struct Q6_K {
   static constexpr size_t kElements = 256;
   static constexpr size_t kScales = 1;
   static constexpr size_t kScalesAt = 208;
-  static constexpr DecodeF32 kScalar = q6_k_scalar;
+  static constexpr auto kScalar = q6_k_scalar;
 
   // Stores d * (nibbles + 16 * high - 32).
   template <class Bytes>
@@ -24,7 +24,7 @@ struct Q6_K {
     hn::StoreU(hn::Mul(hn::Set(F32(), d), hn::ConvertTo(F32(), code)), F32(), y);
   }
 
-  // `out` is one of the two halves of 128 elements; the pointers are at what it has of each part.
+  // One of the two halves of 128 elements; the pointers are to its part of each array.
   HWY_INLINE static void decode_half(const uint8_t* ql, const uint8_t* qh, const float* d, float* y) {
     const auto low_nibble = hn::Set(U8(), uint8_t{15});
     for (size_t j = 0; j < 32; j += hn::Lanes(F32())) {
