@@ -40,8 +40,8 @@ TEST(BlockTypeTable, WhatThisVersionDecodes) {
   for (const BlockTypeInfo& row : block_type_table()) {
     if (row.scalar != nullptr) decoded.push_back(row.name);
   }
-  EXPECT_EQ(decoded, (std::vector<std::string_view>{"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K",
-                                                    "Q3_K", "Q4_K", "Q5_K", "Q6_K"}));
+  EXPECT_EQ(decoded, (std::vector<std::string_view>{"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0",
+                                                    "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}));
 }
 
 TEST(BlockTypeTable, RetiredAndUnknownIdsHaveNoRow) {

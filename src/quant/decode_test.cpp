@@ -89,8 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Quants, Golden,
                                            "special.Q2_K", "special.Q3_K", "special.Q4_K", "special.Q5_K",
                                            "special.Q6_K"));
 
-// walk.<type>: what flipping each bit of a block changes, and with it the place and meaning of every bit that is not of an
-// f16 scale. The block with the flipped bit is the second of two, so that a wrong stride shows as well.
+// walk.<type>: what flipping each bit of a block changes, and with it the place and meaning of every bit that is not of
+// an f16 scale. The block with the flipped bit is the second of two, so that a wrong stride shows as well.
 class BitWalk : public ::testing::TestWithParam<std::string> {};
 
 void check_walk(DecodeF32 decode, const BlockTypeInfo& row) {
@@ -200,7 +200,7 @@ void check_fast_equals_scalar(const BlockTypeInfo& row) {
   const auto shift = *rc::gen::inRange<size_t>(0, 64);
   const auto out_shift = *rc::gen::inRange<size_t>(0, 16);
   const auto raw = *rc::gen::container<std::vector<uint8_t>>(shift + blocks * static_cast<size_t>(row.block_bytes),
-                                                            rc::gen::arbitrary<uint8_t>());
+                                                             rc::gen::arbitrary<uint8_t>());
   const auto in = std::as_bytes(std::span(raw)).subspan(shift);
   const auto want = run(row.scalar, row, in);
   for_each_target([&](const std::string& target) {

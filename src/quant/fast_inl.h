@@ -1,7 +1,7 @@
-// What the SIMD decoders share. Each x_fast.cpp includes this after hwy/foreach_target.h, so that it is compiled once per
-// instruction set, beside the kernel it runs.
+// What the SIMD decoders share. Each x_fast.cpp includes this after hwy/foreach_target.h, so that it is compiled once
+// per instruction set, beside the kernel it runs.
 //
-// A kernel is a struct with
+// A kernel is a struct, in an unnamed namespace because each file has one, with
 //   kBytes, kElements     the block's geometry
 //   kScales, kScalesAt    how many f16 scales it has, side by side, and after how many bytes
 //   kScalar               its scalar twin

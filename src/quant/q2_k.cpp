@@ -26,12 +26,13 @@ void q2_k_scalar(std::span<const std::byte> in, std::span<float> out) {
     const float d = f16_to_f32(block.d);
     const float dmin = f16_to_f32(block.dmin);
     float* const y = out.data() + i * 256;
-    for (size_t j = 0; j < 256; ++j) {
-      const uint8_t packed = block.scales[j / 16];
-      const float scale = d * static_cast<float>(packed & 15);
-      const float min = dmin * static_cast<float>(packed >> 4);
-      const int code = (block.qs[j / 128 * 32 + j % 32] >> (j % 128 / 32 * 2)) & 3;
-      y[j] = scale * static_cast<float>(code) - min;
+    for (size_t g = 0; g < 16; ++g) {
+      const float scale = d * static_cast<float>(block.scales[g] & 15);
+      const float min = dmin * static_cast<float>(block.scales[g] >> 4);
+      for (size_t j = g * 16; j < g * 16 + 16; ++j) {
+        const int code = (block.qs[j / 128 * 32 + j % 32] >> (j % 128 / 32 * 2)) & 3;
+        y[j] = scale * static_cast<float>(code) - min;
+      }
     }
   }
 }

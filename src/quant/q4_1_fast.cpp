@@ -9,7 +9,9 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::quant {
 namespace HWY_NAMESPACE {
 
-struct Q4_1 {
+namespace {
+
+struct Kernel {
   static constexpr size_t kBytes = 20;
   static constexpr size_t kElements = 32;
   static constexpr size_t kScales = 2;
@@ -30,7 +32,9 @@ struct Q4_1 {
   }
 };
 
-void decode_q4_1(std::span<const std::byte> in, std::span<float> out) { decode_blocks<Q4_1>(in, out); }
+}  // namespace
+
+void decode_q4_1(std::span<const std::byte> in, std::span<float> out) { decode_blocks<Kernel>(in, out); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headrace::quant

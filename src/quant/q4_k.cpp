@@ -1,7 +1,7 @@
 // Q4_K: 256 elements in 144 bytes.
 //   | f16 d | f16 dmin | 12 bytes scales | 128 bytes qs |
 // Group g holds elements 32g .. 32g + 31 and has a scale and a min of six bits (k_scales.h).
-// Groups 2k and 2k + 1 share 32 bytes of qs: the low nibbles are the codes of the first, the high nibbles of the second.
+// Groups 2k and 2k + 1 share 32 bytes of qs: low nibbles are the codes of the first, high nibbles of the second.
 // value = (d * scale) * code - (dmin * min), each product and the difference rounded.
 #include "base/half.h"
 #include "quant/decode.h"
@@ -28,12 +28,13 @@ void q4_k_scalar(std::span<const std::byte> in, std::span<float> out) {
     const float dmin = f16_to_f32(block.dmin);
     const KScales six_bit = unpack_k_scales(block.scales);
     float* const y = out.data() + i * 256;
-    for (size_t j = 0; j < 256; ++j) {
-      const size_t g = j / 32;
+    for (size_t g = 0; g < 8; ++g) {
       const float scale = d * six_bit.scale[g];
       const float min = dmin * six_bit.min[g];
-      const int code = (block.qs[g / 2 * 32 + j % 32] >> (g % 2 * 4)) & 15;
-      y[j] = scale * static_cast<float>(code) - min;
+      for (size_t l = 0; l < 32; ++l) {
+        const int code = (block.qs[g / 2 * 32 + l] >> (g % 2 * 4)) & 15;
+        y[g * 32 + l] = scale * static_cast<float>(code) - min;
+      }
     }
   }
 }

@@ -10,7 +10,9 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::quant {
 namespace HWY_NAMESPACE {
 
-struct Q4_K {
+namespace {
+
+struct Kernel {
   static constexpr size_t kBytes = 144;
   static constexpr size_t kElements = 256;
   static constexpr size_t kScales = 2;
@@ -36,7 +38,9 @@ struct Q4_K {
   }
 };
 
-void decode_q4_k(std::span<const std::byte> in, std::span<float> out) { decode_blocks<Q4_K>(in, out); }
+}  // namespace
+
+void decode_q4_k(std::span<const std::byte> in, std::span<float> out) { decode_blocks<Kernel>(in, out); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headrace::quant

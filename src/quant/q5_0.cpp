@@ -1,7 +1,7 @@
 // Q5_0: 32 elements in 22 bytes.
 //   | f16 d | 4 bytes qh | 16 bytes qs |
-// The low nibble of qs[j] is the low part of element j, the high nibble that of element j + 16; the fifth bit of element j
-// is bit j of qh, read as a little-endian u32. value = d * (code - 16), the code unsigned.
+// The low nibble of qs[j] is the low part of element j, the high nibble that of element j + 16; the fifth bit of
+// element j is bit j of qh, read as a little-endian u32. value = d * (code - 16), the code unsigned.
 #include "base/half.h"
 #include "quant/decode.h"
 

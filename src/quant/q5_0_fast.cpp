@@ -9,7 +9,9 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::quant {
 namespace HWY_NAMESPACE {
 
-struct Q5_0 {
+namespace {
+
+struct Kernel {
   static constexpr size_t kBytes = 22;
   static constexpr size_t kElements = 32;
   static constexpr size_t kScales = 1;
@@ -38,7 +40,9 @@ struct Q5_0 {
   }
 };
 
-void decode_q5_0(std::span<const std::byte> in, std::span<float> out) { decode_blocks<Q5_0>(in, out); }
+}  // namespace
+
+void decode_q5_0(std::span<const std::byte> in, std::span<float> out) { decode_blocks<Kernel>(in, out); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headrace::quant

@@ -27,13 +27,14 @@ void q5_k_scalar(std::span<const std::byte> in, std::span<float> out) {
     const float dmin = f16_to_f32(block.dmin);
     const KScales six_bit = unpack_k_scales(block.scales);
     float* const y = out.data() + i * 256;
-    for (size_t j = 0; j < 256; ++j) {
-      const size_t g = j / 32;
+    for (size_t g = 0; g < 8; ++g) {
       const float scale = d * six_bit.scale[g];
       const float min = dmin * six_bit.min[g];
-      const int low = (block.qs[g / 2 * 32 + j % 32] >> (g % 2 * 4)) & 15;
-      const int high = (block.qh[j % 32] >> g) & 1;
-      y[j] = scale * static_cast<float>(low | high << 4) - min;
+      for (size_t l = 0; l < 32; ++l) {
+        const int low = (block.qs[g / 2 * 32 + l] >> (g % 2 * 4)) & 15;
+        const int high = (block.qh[l] >> g) & 1;
+        y[g * 32 + l] = scale * static_cast<float>(low | high << 4) - min;
+      }
     }
   }
 }

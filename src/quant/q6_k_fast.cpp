@@ -9,7 +9,9 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::quant {
 namespace HWY_NAMESPACE {
 
-struct Q6_K {
+namespace {
+
+struct Kernel {
   static constexpr size_t kBytes = 210;
   static constexpr size_t kElements = 256;
   static constexpr size_t kScales = 1;
@@ -47,7 +49,9 @@ struct Q6_K {
   }
 };
 
-void decode_q6_k(std::span<const std::byte> in, std::span<float> out) { decode_blocks<Q6_K>(in, out); }
+}  // namespace
+
+void decode_q6_k(std::span<const std::byte> in, std::span<float> out) { decode_blocks<Kernel>(in, out); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace headrace::quant
