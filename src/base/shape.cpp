@@ -30,8 +30,7 @@ std::string_view trim(std::string_view text) {
 
 bool is_symbol(std::string_view text) {
   if (text.empty() || !(std::isalpha(static_cast<unsigned char>(text.front())) || text.front() == '_')) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 std::optional<int64_t> parse_int(std::string_view text) {

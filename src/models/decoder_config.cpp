@@ -12,7 +12,8 @@ int64_t layer_count(ConfigReader& read, const Checkpoint& checkpoint) {
   for (int64_t i = 0; i < layers; ++i) {
     const std::string first = block_tensor(i, "attn_norm");
     if (checkpoint.find(first) != nullptr) continue;
-    read.fault(ErrorCode::kTensorLink, "key '{}' is {}, but tensor '{}' is missing", read.key("block_count"), layers, first);
+    read.fault(ErrorCode::kTensorLink, "key '{}' is {}, but tensor '{}' is missing", read.key("block_count"), layers,
+               first);
     return std::max<int64_t>(1, i);
   }
   return layers;

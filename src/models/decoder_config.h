@@ -10,26 +10,26 @@
 namespace headrace {
 
 struct DecoderShape {
-  int64_t layers{};      // of the checkpoint
-  int64_t used_layers{}; // of the function: ModelOptions::layers, or all
+  int64_t layers{};       // of the checkpoint
+  int64_t used_layers{};  // of the function: ModelOptions::layers, or all
   int64_t context{};
-  int64_t width{};       // of the residual stream
-  int64_t hidden{};      // of the feed-forward net
+  int64_t width{};   // of the residual stream
+  int64_t hidden{};  // of the feed-forward net
   int64_t heads{};
   int64_t kv_heads{};
   int64_t head_width{};
   int64_t vocabulary{};
-  bool tied{};           // the head is the embedding
+  bool tied{};  // the head is the embedding
   double eps{};
 };
 
-// Keys block_count, context_length, embedding_length, feed_forward_length, attention.*; rows of token_embd.weight; presence of
-// output.weight. `options.layers` beyond the checkpoint's is a fault.
+// Keys block_count, context_length, embedding_length, feed_forward_length, attention.*; rows of token_embd.weight;
+// presence of output.weight. `options.layers` beyond the checkpoint's is a fault.
 [[nodiscard]] DecoderShape read_decoder_shape(ConfigReader& read, const Checkpoint& checkpoint,
                                               const ModelOptions& options);
 
-// Keys rope.dimension_count, rope.freq_base and, for linear scaling only, rope.scaling.* and rope.scale_linear. Other kinds of
-// scaling are refused by their key.
+// Keys rope.dimension_count, rope.freq_base and, for linear scaling only, rope.scaling.* and rope.scale_linear. Other
+// kinds of scaling are refused by their key.
 [[nodiscard]] RopeConfig read_rope(ConfigReader& read, const DecoderShape& shape, RopePairing pairing);
 
 // `blk.<layer>.<what>.<kind>`, llama.cpp's names.

@@ -1,6 +1,7 @@
-// Architecture `gemma3`, text model (Gemma Team 2025, arXiv:2503.19786): norms before and after attention and feed-forward,
-// per-head norms of q and k, five local layers (a sliding window, their own RoPE base) to one global layer, GeGLU, a scaled
-// embedding. Keys and tensor names are llama.cpp's. GGUF files hold norm weights with Gemma's 1 already added.
+// Architecture `gemma3`, text model (Gemma Team 2025, arXiv:2503.19786): norms before and after attention and
+// feed-forward, per-head norms of q and k, five local layers (a sliding window, their own RoPE base) to one global
+// layer, GeGLU, a scaled embedding. Keys and tensor names are llama.cpp's. GGUF files hold norm weights with Gemma's 1
+// already added.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +17,8 @@ struct Gemma3Config {
   DecoderShape shape;
   RopeConfig global_rope;
   RopeConfig local_rope;
-  std::vector<bool> local;     // by layer
-  int64_t window{};            // keys a local query sees, its own included
+  std::vector<bool> local;  // by layer
+  int64_t window{};         // keys a local query sees, its own included
   double attention_scale{};
   double attention_softcap{};  // 0: none
   double final_softcap{};      // 0: none
@@ -58,17 +59,18 @@ Weights name_weights(const DecoderShape& c) {
                   .output = std::nullopt};
   if (!c.tied) weights.output = Linear{.weight = "output.weight"};
   for (int64_t i = 0; i < c.layers; ++i)
-    weights.blocks.push_back({.attn_norm = norm(i, "attn_norm"),
-                              .attn = {.q = linear(i, "attn_q"),
-                                       .k = linear(i, "attn_k"),
-                                       .v = linear(i, "attn_v"),
-                                       .output = linear(i, "attn_output"),
-                                       .q_norm = norm(i, "attn_q_norm"),
-                                       .k_norm = norm(i, "attn_k_norm")},
-                              .post_attn_norm = norm(i, "post_attention_norm"),
-                              .ffn_norm = norm(i, "ffn_norm"),
-                              .ffn = {.gate = linear(i, "ffn_gate"), .up = linear(i, "ffn_up"), .down = linear(i, "ffn_down")},
-                              .post_ffn_norm = norm(i, "post_ffw_norm")});
+    weights.blocks.push_back(
+        {.attn_norm = norm(i, "attn_norm"),
+         .attn = {.q = linear(i, "attn_q"),
+                  .k = linear(i, "attn_k"),
+                  .v = linear(i, "attn_v"),
+                  .output = linear(i, "attn_output"),
+                  .q_norm = norm(i, "attn_q_norm"),
+                  .k_norm = norm(i, "attn_k_norm")},
+         .post_attn_norm = norm(i, "post_attention_norm"),
+         .ffn_norm = norm(i, "ffn_norm"),
+         .ffn = {.gate = linear(i, "ffn_gate"), .up = linear(i, "ffn_up"), .down = linear(i, "ffn_down")},
+         .post_ffn_norm = norm(i, "post_ffw_norm")});
   return weights;
 }
 
@@ -97,7 +99,9 @@ std::vector<TensorSpec> tensor_table(const DecoderShape& c, const Weights& weigh
 class Gemma3 final : public Model {
  public:
   Gemma3(Gemma3Config config, std::vector<ConfigEntry> entries)
-      : config_(std::move(config)), entries_(std::move(entries)), weights_(name_weights(config_.shape)),
+      : config_(std::move(config)),
+        entries_(std::move(entries)),
+        weights_(name_weights(config_.shape)),
         tensors_(tensor_table(config_.shape, weights_)) {}
 
   [[nodiscard]] std::string_view architecture() const override { return "gemma3"; }
@@ -141,7 +145,8 @@ class Gemma3 final : public Model {
     const RopeTables& tables = is_local ? local : global;
     const RopeConfig& config = is_local ? config_.local_rope : config_.global_rope;
     const Tensor q = in_scope(t, "q", [&] { return rope(a.q_norm(a.q.split_heads(x, shape.heads)), tables, config); });
-    const Tensor k = in_scope(t, "k", [&] { return rope(a.k_norm(a.k.split_heads(x, shape.kv_heads)), tables, config); });
+    const Tensor k =
+        in_scope(t, "k", [&] { return rope(a.k_norm(a.k.split_heads(x, shape.kv_heads)), tables, config); });
     const Tensor v = in_scope(t, "v", [&] { return a.v.split_heads(x, shape.kv_heads); });
     const AttendOptions options{.scale = config_.attention_scale,
                                 .softcap = config_.attention_softcap,
@@ -195,7 +200,8 @@ double read_cap(ConfigReader& read, const char* field, const char* name) {
 
 }  // namespace
 
-Result<std::unique_ptr<Model>> make_gemma3(const Checkpoint& checkpoint, const ModelOptions& options, Warnings& warnings) {
+Result<std::unique_ptr<Model>> make_gemma3(const Checkpoint& checkpoint, const ModelOptions& options,
+                                           Warnings& warnings) {
   ConfigReader read(checkpoint, "gemma3", warnings);
   Gemma3Config c;
   c.shape = read_decoder_shape(read, checkpoint, options);

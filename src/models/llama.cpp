@@ -1,5 +1,5 @@
-// Architecture `llama` (Touvron et al. 2023, arXiv:2302.13971; GQA: Ainslie et al. 2023, arXiv:2305.13245): pre-norm blocks
-// of grouped-query attention with RoPE and a SwiGLU feed-forward net. Keys and tensor names are llama.cpp's.
+// Architecture `llama` (Touvron et al. 2023, arXiv:2302.13971; GQA: Ainslie et al. 2023, arXiv:2305.13245): pre-norm
+// blocks of grouped-query attention with RoPE and a SwiGLU feed-forward net. Keys and tensor names are llama.cpp's.
 #include <cmath>
 
 #include "models/decoder_config.h"
@@ -115,7 +115,9 @@ std::vector<TensorSpec> tensor_table(const LlamaConfig& config, const Weights& w
 class Llama final : public Model {
  public:
   Llama(LlamaConfig config, std::vector<ConfigEntry> entries)
-      : config_(std::move(config)), entries_(std::move(entries)), weights_(name_weights(config_)),
+      : config_(std::move(config)),
+        entries_(std::move(entries)),
+        weights_(name_weights(config_)),
         tensors_(tensor_table(config_, weights_)) {}
 
   [[nodiscard]] std::string_view architecture() const override { return "llama"; }
@@ -159,7 +161,8 @@ void read_biases(const Checkpoint& checkpoint, LlamaConfig& c) {
 
 }  // namespace
 
-Result<std::unique_ptr<Model>> make_llama(const Checkpoint& checkpoint, const ModelOptions& options, Warnings& warnings) {
+Result<std::unique_ptr<Model>> make_llama(const Checkpoint& checkpoint, const ModelOptions& options,
+                                          Warnings& warnings) {
   ConfigReader read(checkpoint, "llama", warnings);
   LlamaConfig c;
   c.shape = read_decoder_shape(read, checkpoint, options);

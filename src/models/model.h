@@ -1,5 +1,6 @@
-// What an architecture is to the rest of Headrace: a configuration with the origin of every value, a table of the tensors
-// it wants with their roles, and forward(). models.def lists the architectures; docs/adding-a-model.md is the recipe.
+// What an architecture is to the rest of Headrace: a configuration with the origin of every value, a table of the
+// tensors it wants with their roles, and forward(). models.def lists the architectures; docs/adding-a-model.md is the
+// recipe.
 #pragma once
 
 #include <memory>
@@ -18,9 +19,10 @@ namespace headrace {
 
 // One configuration value as a person and the manifest see it.
 struct ConfigEntry {
-  std::string name;    // our field: "rope_base"
-  std::string value;   // "10000"
-  std::string origin;  // "key llama.rope.freq_base", "default of llama.cpp (key llama.rope.freq_base is absent)", "tensor ..."
+  std::string name;   // our field: "rope_base"
+  std::string value;  // "10000"
+  std::string
+      origin;  // "key llama.rope.freq_base", "default of llama.cpp (key llama.rope.freq_base is absent)", "tensor ..."
 };
 
 // A tensor of the model. Shape is row-major, outermost first.
@@ -60,11 +62,11 @@ struct ArchitectureInfo {
 
 // The model of a checkpoint. Errors: kArchitecture (names it and lists those supported) and make()'s.
 [[nodiscard]] Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, const ModelOptions& options,
-                                                       Warnings& warnings);
+                                                        Warnings& warnings);
 
 // Binds the model's tensor table to the checkpoint: one Parameter and one Recipe (to f32) per tensor. All missing and
-// misshapen tensors, undecodable block types, and tensors inside the text model's namespace that have no place are reported
-// together (kTensorLink, kBlockType); unknown tensors elsewhere are named in a warning.
+// misshapen tensors, undecodable block types, and tensors inside the text model's namespace that have no place are
+// reported together (kTensorLink, kBlockType); unknown tensors elsewhere are named in a warning.
 struct LinkedWeights {
   std::vector<Recipe> recipes;
   std::vector<Parameter> parameters;

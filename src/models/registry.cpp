@@ -5,7 +5,8 @@
 
 namespace headrace {
 
-#define HR_MODEL(name, summary, make) Result<std::unique_ptr<Model>> make(const Checkpoint&, const ModelOptions&, Warnings&);
+#define HR_MODEL(name, summary, make) \
+  Result<std::unique_ptr<Model>> make(const Checkpoint&, const ModelOptions&, Warnings&);
 #include "models/models.def"
 
 std::span<const ArchitectureInfo> architecture_table() {
@@ -17,7 +18,7 @@ std::span<const ArchitectureInfo> architecture_table() {
 }
 
 Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, const ModelOptions& options,
-                                         Warnings& warnings) {
+                                          Warnings& warnings) {
   constexpr std::string_view kKey = "general.architecture";
   HR_TRY(const auto name, meta_string(checkpoint, kKey));
   const auto table = architecture_table();

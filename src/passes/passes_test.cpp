@@ -1,20 +1,19 @@
-#include "passes/pipeline.h"
-
 #include "base/testing.h"
 #include "interp/interpreter_testing.h"
 #include "ir/print.h"
+#include "passes/dead_code.h"
 #include "passes/expand.h"
 #include "passes/inline_calls.h"
+#include "passes/pipeline.h"
 #include "passes/specialise.h"
 #include "passes/unify_constants.h"
-#include "passes/dead_code.h"
 
 namespace headrace {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsError;
 using testing::module_of;
-using ::testing::HasSubstr;
 
 const PassOptions kXla{.engine = Engine::kXla, .symbols = {}};
 
@@ -237,7 +236,8 @@ func public "f"(%0 "x": f32[1, 5, 4], %1 "w": f64[6, 4]) -> ("y": f32[1, 5, 6]) 
   %3 = linear(%0, %2) {split_heads = 0, merge_heads = 0} : f32[1, 5, 6] @ "blk.0.ffn"
   return %3
 })");
-  EXPECT_THAT(expand(m, kXla), IsError(ErrorCode::kNoExpansion, HasSubstr("blk.0.ffn: linear of bf16[6, 4] has no spelling for xla")));
+  EXPECT_THAT(expand(m, kXla),
+              IsError(ErrorCode::kNoExpansion, HasSubstr("blk.0.ffn: linear of bf16[6, 4] has no spelling for xla")));
 }
 
 }  // namespace

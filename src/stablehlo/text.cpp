@@ -22,8 +22,8 @@ std::string bits(const Literal& literal, size_t i) {
   return out;
 }
 
-// The shortest decimal reads back to the same f32; MLIR parses it through f64, which rounds the same way for f32 and f64 but
-// not always for 16-bit types, so those are bits. So is everything that decimal text has no word for.
+// The shortest decimal reads back to the same f32; MLIR parses it through f64, which rounds the same way for f32 and
+// f64 but not always for 16-bit types, so those are bits. So is everything that decimal text has no word for.
 std::string element(const Literal& literal, size_t i) {
   if (literal.dtype == DType::kI1) return literal.int_at(i) != 0 ? "true" : "false";
   if (!is_float(literal.dtype)) return fmt::format("{}", literal.int_at(i));
