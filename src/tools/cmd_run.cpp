@@ -29,6 +29,7 @@ struct Request {
 
 std::string names(const auto& items) {
   std::vector<std::string> out;
+  out.reserve(items.size());
   for (const auto& item : items) out.push_back(item.name);
   return fmt::format("{}", fmt::join(out, ", "));
 }

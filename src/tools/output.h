@@ -45,8 +45,8 @@ class Output {
   void note(fmt::format_string<Args...> format, Args&&... args) {
     if (!options_.quiet && !options_.json) error_line("", fmt::format(format, std::forward<Args>(args)...));
   }
-  // `warning: ...`, a line each, never dropped by quiet. With json they are the caller's to put into the document; after an
-  // error they are in error()'s.
+  // `warning: ...`, a line each, never dropped by quiet. With json they are the caller's to put into the document;
+  // after an error they are in error()'s.
   void warnings(const Warnings& warnings);
   // `error: ...` and a line for each further fault; with json also {"error": {...}} on standard output.
   void error(std::string_view code, std::string_view message, const std::vector<std::string>& more = {});
