@@ -64,11 +64,16 @@ class Verifier {
     unique(f.name, "result", f.results);
     if (f.visibility == Visibility::kPublic && g.nodes().size() == g.inputs())
       fault("function '{}' computes nothing", f.name);
+    std::unordered_set<uint32_t> paired_arguments;
+    std::unordered_set<uint32_t> paired_results;
     for (const StatePair& s : f.state) {
+      const bool fresh = paired_arguments.insert(s.argument).second;
+      if (!paired_results.insert(s.result).second || !fresh)
+        fault("function '{}': state pair ({}, {}) shares a side with another", f.name, s.argument, s.result);
       if (s.argument >= g.inputs() || s.result >= g.results().size())
         fault("function '{}': state pair ({}, {}) is out of range", f.name, s.argument, s.result);
       else if (g.input_types()[s.argument] != g.result_types()[s.result])
-        fault("function '{}': state argument '{}' and its result differ in type", f.name, f.arguments[s.argument]);
+        fault("function '{}': state argument {} and its result differ in type", f.name, s.argument);
     }
     graph(f.name, g, 0);
   }
@@ -111,6 +116,7 @@ class Verifier {
   }
 
   void dim(const std::string& where, uint32_t id, const Dim& d) {
+    if (d.is_static() && d.value() < 0) fault("{}: node {}: dim {} is negative", where, id, d.value());
     for (const auto& [symbol, coefficient] : d.terms())
       if (!symbol_names_.contains(symbol)) fault("{}: node {}: symbol '{}' is not declared", where, id, symbol);
   }
