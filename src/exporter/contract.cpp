@@ -5,7 +5,6 @@
 
 #include "base/version.h"
 #include "stablehlo/emitter.h"
-#include "tokenizer/pieces.h"
 
 namespace headrace {
 
@@ -21,16 +20,16 @@ ManifestSource source_of(const Checkpoint& checkpoint) {
   return out;
 }
 
-Result<std::optional<ManifestTokenizer>> tokenizer_of(const ContractParts& parts) {
-  HR_TRY(const auto facts, tokenizer_facts(parts.checkpoint));
-  if (!facts) return std::optional<ManifestTokenizer>();
+std::optional<ManifestTokenizer> tokenizer_of(const ContractParts& parts) {
+  const auto& facts = parts.tokenizer;
+  if (!facts) return std::nullopt;
   ManifestTokenizer out{.kind = facts->kind,
                         .vocabulary = facts->vocabulary,
                         .bos = facts->bos,
                         .eos = facts->eos,
                         .add_bos = facts->add_bos};
   if (parts.pieces) out.pieces_file = parts.pieces->file;
-  return std::optional(std::move(out));
+  return out;
 }
 
 ManifestArgument argument_of(const std::string& name, const Type& type, bool is_state) {
@@ -85,7 +84,7 @@ std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
 
 }  // namespace
 
-Result<Manifest> make_contract(ContractParts parts) {
+Manifest make_contract(ContractParts parts) {
   Manifest out;
   out.tool.version = std::string(kVersion);
   std::vector<std::string> targets;
@@ -101,7 +100,7 @@ Result<Manifest> make_contract(ContractParts parts) {
   out.model.architecture = std::string(parts.model.architecture());
   for (const ConfigEntry& entry : parts.model.config())
     out.model.configuration.push_back({.key = entry.name, .value = entry.value, .origin = entry.origin});
-  HR_TRY(out.tokenizer, tokenizer_of(parts));
+  out.tokenizer = tokenizer_of(parts);
   out.module_file = parts.hir.file;
   for (const Function& f : parts.module.functions)
     if (f.visibility == Visibility::kPublic) out.functions.push_back(function_of(parts, f));

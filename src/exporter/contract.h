@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exporter/export.h"
+#include "tokenizer/pieces.h"
 
 namespace headrace {
 
@@ -20,6 +21,7 @@ struct ContractParts {
   const Checkpoint& checkpoint;
   const Model& model;
   const Module& module;  // as traced
+  std::optional<TokenizerFacts> tokenizer;
   ManifestText hir;
   std::optional<ManifestText> iree = {};
   std::vector<EmittedXla> xla = {};
@@ -28,7 +30,6 @@ struct ContractParts {
   std::optional<ManifestArchive> archive = {};
 };
 
-// Errors: those of reading tokenizer keys.
-[[nodiscard]] Result<Manifest> make_contract(ContractParts parts);
+[[nodiscard]] Manifest make_contract(ContractParts parts);
 
 }  // namespace headrace

@@ -19,11 +19,14 @@ namespace headrace {
 enum class Target : uint8_t { kIree, kXla };
 enum class WeightsForm : uint8_t { kSafetensors, kNone };
 
+inline constexpr int64_t kDefaultSeq = 128;
+
 struct ExportOptions {
   std::string model_path;
   std::string directory;
   std::vector<Target> targets{Target::kIree, Target::kXla};
-  int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs; >= 1
+  int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs;
+                                       // 0: kDefaultSeq, or the model's context where that is shorter
   WeightsForm weights{WeightsForm::kSafetensors};
   uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
   int jobs{0};                         // 0: all cores

@@ -14,7 +14,6 @@
 namespace headrace::tools {
 namespace {
 
-constexpr int64_t kDefaultSeq = 128;
 constexpr int64_t kMaxSeq = int64_t{1} << 24;
 constexpr int64_t kMaxJobs = 1024;
 
@@ -86,7 +85,7 @@ ExportOptions parse(const Typed& typed) {
     const Target target = choose("--target", word, kTargets);
     if (std::ranges::find(options.targets, target) == options.targets.end()) options.targets.push_back(target);
   }
-  options.seq = typed.seq.empty() ? kDefaultSeq : parse_seq(typed.seq);
+  if (!typed.seq.empty()) options.seq = parse_seq(typed.seq);
   options.weights = choose("--weights", typed.weights, kWeights);
   options.max_memory_bytes = parse_size("--max-memory", typed.max_memory);
   if (!typed.jobs.empty()) options.jobs = static_cast<int>(parse_integer("--jobs", typed.jobs, 1, kMaxJobs));
@@ -206,7 +205,7 @@ Run declare_export(CLI::App& app) {
       ->type_name("DIR");
   app.add_option("--target", typed->target, "Programs to write, comma-separated: iree, xla (default: both)")
       ->type_name("LIST");
-  app.add_option("--seq", typed->seq, fmt::format("Tokens the programs take (default: {})", kDefaultSeq))
+  app.add_option("--seq", typed->seq, fmt::format("Tokens the programs take (default: {}, or the model's context if shorter)", kDefaultSeq))
       ->type_name("N");
   app.add_option("--weights", typed->weights, "safetensors (default), or none: programs and contract only")
       ->type_name("FORM");
