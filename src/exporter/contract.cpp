@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/version.h"
 #include "stablehlo/emitter.h"
@@ -36,9 +37,24 @@ ManifestArgument argument_of(const std::string& name, const Type& type, bool is_
   return {.name = name, .kind = is_state ? ValueKind::kCache : ValueKind::kData, .dtype = type.dtype, .shape = type.shape};
 }
 
+// The symbols that a function's arguments carry.
+std::set<std::string> symbols_of(const Function& f) {
+  std::set<std::string> out;
+  for (const Type& type : f.graph->input_types())
+    for (const Dim& dim : type.shape)
+      for (const auto& term : dim.terms()) out.insert(term.first);
+  return out;
+}
+
 ManifestFunction function_of(const ContractParts& parts, const Function& f) {
   ManifestFunction out{.name = f.name};
-  for (const Symbol& s : parts.module.symbols) out.symbols.push_back({.name = s.name, .min = s.min, .max = s.max});
+  const auto used = symbols_of(f);
+  std::map<std::string, int64_t> values;
+  for (const Symbol& s : parts.module.symbols) {
+    if (!used.contains(s.name)) continue;
+    out.symbols.push_back({.name = s.name, .min = s.min, .max = s.max});
+    if (const auto value = parts.symbols.find(s.name); value != parts.symbols.end()) values.insert(*value);
+  }
   const auto inputs = f.graph->input_types();
   const auto results = f.graph->result_types();
   const auto in_state = [&](size_t i, uint32_t StatePair::*side) {
@@ -49,7 +65,6 @@ ManifestFunction function_of(const ContractParts& parts, const Function& f) {
   for (size_t i = 0; i < results.size(); ++i)
     out.results.push_back(argument_of(f.results[i], results[i], in_state(i, &StatePair::result)));
   for (const StatePair& s : f.state) out.state.push_back({.argument = s.argument, .result = s.result});
-  const std::map<std::string, int64_t> values{{"seq", parts.options.seq}};
   if (parts.iree)
     out.targets.iree = ManifestIree{
         .file = parts.iree->file, .entry = fmt::format("{}.{}", parts.module.name, f.name), .symbols = values};
@@ -64,6 +79,17 @@ ManifestFunction function_of(const ContractParts& parts, const Function& f) {
   return out;
 }
 
+// `--input=1x64xi32=0` for each argument, at the sizes of the emitted program.
+std::string zero_inputs(const ContractParts& parts, const Function& f) {
+  std::string out;
+  for (const Type& type : f.graph->input_types()) {
+    out += " --input=";
+    for (const Dim& dim : substitute(type.shape, parts.symbols)) out += to_string(dim) + "x";
+    out += fmt::format("{}=0", name(type.dtype));
+  }
+  return out;
+}
+
 // Lines that a user can paste in the export's directory.
 std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
   if (!parts.iree) return {};
@@ -74,11 +100,13 @@ std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
                            "--iree-llvmcpu-target-cpu=host --iree-opt-level=O2 {} -o {}",
                            parts.iree->file, compiled)}};
   if (!parts.archive) return out;
-  for (const Function& f : parts.module.functions)
-    out.push_back({.what = fmt::format("run {} with IREE, on token 0 throughout", f.name),
-                   .line = fmt::format("iree-run-module --device=local-task --module={} --parameters={}={} --function={} "
-                                       "--input=1x{}xi32=0",
-                                       compiled, parts.archive->scope, parts.archive->file, f.name, parts.options.seq)});
+  for (const Function& f : parts.module.functions) {
+    if (f.visibility != Visibility::kPublic) continue;
+    out.push_back({.what = fmt::format("run {} with IREE, on zeros", f.name),
+                   .line = fmt::format("iree-run-module --device=local-task --module={} --parameters={}={} --function={}{}",
+                                       compiled, parts.archive->scope, parts.archive->file, f.name,
+                                       zero_inputs(parts, f))});
+  }
   return out;
 }
 

@@ -51,8 +51,10 @@ bool wants(const ExportOptions& options, Target target) {
   return std::find(options.targets.begin(), options.targets.end(), target) != options.targets.end();
 }
 
+SymbolValues symbol_values(const ExportOptions& options) { return {{"seq", options.seq}}; }
+
 Result<Module> lower(const Module& module, Engine engine, const ExportOptions& options, const ExportHooks& hooks) {
-  const PassOptions pass_options{.engine = engine, .symbols = {{"seq", options.seq}}};
+  const PassOptions pass_options{.engine = engine, .symbols = symbol_values(options)};
   return run_pipeline(module, pass_options, [&](std::string_view pass, const Module& result) {
     const auto& wanted = options.print_after;
     if (hooks.dump && std::find(wanted.begin(), wanted.end(), pass) != wanted.end())
@@ -161,6 +163,7 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   HR_TRY(const auto vocabulary, vocabulary_file(checkpoint, warnings));
   ExportOptions options = wanted;
   if (options.seq == 0) options.seq = std::min(kDefaultSeq, model->context_length());
+  report.seq = options.seq;
   watch.lap();
   HR_TRY(const Module module, trace_model(*model, checkpoint, options.seq, warnings));
   report.trace_seconds = watch.lap();
@@ -168,10 +171,12 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   watch.lap();
 
   HR_TRY(ExportDirectory directory, ExportDirectory::open(options.directory));
+  const SymbolValues symbols = symbol_values(options);
   ContractParts parts{.options = options,
                       .checkpoint = checkpoint,
                       .model = *model,
                       .module = module,
+                      .symbols = symbols,
                       .tokenizer = std::move(tokenizer),
                       .hir = {}};
   HR_TRY_STATUS(write_weights(directory, options, hooks, parts, report, warnings));

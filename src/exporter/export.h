@@ -48,6 +48,7 @@ struct ExportHooks {
 struct ExportReport {
   Manifest manifest;
   std::vector<std::string> files;  // written, relative to the directory
+  int64_t seq{};                   // the length the programs are for
   uint64_t weight_bytes{};
   double trace_seconds{}, pass_seconds{}, emit_seconds{}, weights_seconds{}, total_seconds{};
 };

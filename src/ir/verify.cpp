@@ -139,28 +139,29 @@ class Verifier {
     calls_.emplace(where, callee);
   }
 
-  // Calls must form a directed acyclic graph: peel functions whose callees are all done.
+  // Calls must form a directed acyclic graph that is not deep: passes and the interpreter follow it by recursion.
   void recursion() {
-    std::set<std::string> open;
-    for (const auto& [caller, callee] : calls_) open.insert(caller);
-    for (bool changed = true; changed && !open.empty();) {
-      changed = false;
-      for (auto it = open.begin(); it != open.end();) {
-        const auto [first, last] = callees(*it);
-        const bool blocked = std::any_of(first, last, [&](const auto& edge) { return open.contains(edge.second); });
-        changed |= !blocked;
-        it = blocked ? std::next(it) : open.erase(it);
-      }
+    for (const Function& f : module_.functions) {
+      std::set<std::string> open;
+      if (call_height(f.name, open) <= kMaxCalls) continue;
+      fault("function '{}' calls itself, directly or through others, or calls nest deeper than {}", f.name, kMaxCalls);
     }
-    for (const std::string& f : open) fault("function '{}' calls itself, directly or through others", f);
   }
 
-  [[nodiscard]] std::pair<std::set<std::pair<std::string, std::string>>::const_iterator,
-                          std::set<std::pair<std::string, std::string>>::const_iterator>
-  callees(const std::string& caller) const {
-    return {calls_.lower_bound({caller, ""}), calls_.upper_bound({caller + '\0', ""})};
+  // Calls on the longest chain from a function; more than kMaxCalls for a cycle or a chain that is longer.
+  int call_height(const std::string& name, std::set<std::string>& open) {
+    if (const auto known = heights_.find(name); known != heights_.end()) return known->second;
+    if (open.size() > kMaxCalls || !open.insert(name).second) return kMaxCalls + 1;
+    int height = 0;
+    for (auto edge = calls_.lower_bound({name, ""}); edge != calls_.end() && edge->first == name; ++edge)
+      height = std::max(height, 1 + call_height(edge->second, open));
+    open.erase(name);
+    height = std::min(height, kMaxCalls + 1);
+    heights_.emplace(name, height);
+    return height;
   }
 
+  static constexpr int kMaxCalls = 64;
   static constexpr int kMaxDepth = 32;
   const Module& module_;
   std::vector<std::string> faults_;
@@ -168,6 +169,7 @@ class Verifier {
   std::unordered_set<std::string> function_names_;
   std::unordered_map<std::string, const Parameter*> parameters_;
   std::set<std::pair<std::string, std::string>> calls_;
+  std::unordered_map<std::string, int> heights_;
 };
 
 }  // namespace

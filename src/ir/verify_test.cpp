@@ -95,6 +95,20 @@ TEST(Verify, NamesThatAreMissingAreFaultsLikeOthers) {
                                                                 HasSubstr("state argument 1 and its result differ"))));
 }
 
+TEST(Verify, CallsNestToABound) {
+  for (const auto& [functions, good] : {std::pair(65, true), std::pair(66, false), std::pair(5000, false)}) {
+    std::string text;
+    for (int i = 0; i < functions; ++i) {
+      const std::string body = i == 0 ? "add(%0, %0)" : fmt::format("call(%0) {{callee = \"f{}\", results = (f32[4])}}", i - 1);
+      text += fmt::format("func public \"f{}\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) {{ %1 = {} : f32[4] return %1 }}\n", i, body);
+    }
+    if (good)
+      EXPECT_OK(verify(parsed(text)));
+    else
+      EXPECT_THAT(verify(parsed(text)), IsError(ErrorCode::kVerify, HasSubstr("nest deeper than 64")));
+  }
+}
+
 TEST(Verify, AcceptsCallsWithoutRecursion) {
   EXPECT_OK(verify(parsed(
       "func private \"g\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = add(%0, %0) : f32[4] return %1 }"

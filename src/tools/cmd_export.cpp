@@ -113,7 +113,7 @@ Json to_json(const ExportOptions& options, const ExportReport& report, const std
     commands.push_back({{"what", command.what}, {"line", command.line}});
   Json out = {{"directory", options.directory},
               {"architecture", report.manifest.model.architecture},
-              {"seq", options.seq},
+              {"seq", report.seq},
               {"files", std::move(files)},
               {"weight_bytes", report.weight_bytes},
               {"seconds",
@@ -150,7 +150,7 @@ std::string summary(const ExportOptions& options, const ExportReport& report, bo
                                 printable(report.manifest.model.architecture), printable(options.directory),
                                 report.files.size(), bytes_text(total), duration_text(report.total_seconds));
   out += columns(rows, "  ", {1});
-  if (!seq_given) out += fmt::format("programs are for {} tokens; --seq N changes that\n", options.seq);
+  if (!seq_given) out += fmt::format("programs are for {} tokens; --seq N changes that\n", report.seq);
   out += "next:\n";
   out += fmt::format("  headrace generate {} --tokens ID,ID,... --max-tokens 16\n", shell_word(options.directory));
   if (!report.manifest.commands.empty()) out += fmt::format("  cd {}\n", shell_word(options.directory));
@@ -160,7 +160,8 @@ std::string summary(const ExportOptions& options, const ExportReport& report, bo
 
 Status run_export(const Typed& typed, Output& output) {
   const ExportOptions options = parse(typed);
-  const ProgressStyle style = output.quiet() ? ProgressStyle::kNone : progress_style(typed.progress);
+  const ProgressStyle wanted = progress_style(typed.progress);
+  const ProgressStyle style = output.quiet() ? ProgressStyle::kNone : wanted;
   const InterruptGuard interrupt;
   Progress progress({.style = style, .columns = terminal_columns(), .write = [&output](std::string_view bytes) {
                        output.diagnostic(bytes);
