@@ -1,5 +1,5 @@
-// Trace, passes and print: everything an export does before it reads a weight. The model is llama-shaped with as many layers
-// as the argument says; its checkpoint is an index made here, without a file. CPU time is what counts.
+// Trace, passes and print: everything an export does before it reads a weight. The model is llama-shaped with as many
+// layers as the argument says; its checkpoint is an index made here, without a file. CPU time is what counts.
 #include <benchmark/benchmark.h>
 
 #include <stdexcept>
@@ -20,7 +20,12 @@ T must(Result<T> result) {
 
 void add(Checkpoint& c, const std::string& name, std::vector<int64_t> shape) {
   c.by_name[name] = c.tensors.size();
-  c.tensors.push_back({.name = name, .type = BlockType::kF32, .shape = std::move(shape), .file = 0, .offset_bytes = 0, .length_bytes = 0});
+  c.tensors.push_back({.name = name,
+                       .type = BlockType::kF32,
+                       .shape = std::move(shape),
+                       .file = 0,
+                       .offset_bytes = 0,
+                       .length_bytes = 0});
 }
 
 Checkpoint checkpoint_of(int64_t layers) {

@@ -15,8 +15,8 @@ enum class DType : uint8_t {
 enum class DTypeKind : uint8_t { kBool, kInt, kUint, kFloat };
 
 struct DTypeInfo {
-  std::string_view name;         // HIR text and the command line
-  int bits{};                    // of the value; storage is storage_bytes()
+  std::string_view name;  // HIR text and the command line
+  int bits{};             // of the value; storage is storage_bytes()
   DTypeKind kind{};
   std::string_view mlir;         // StableHLO text
   std::string_view safetensors;  // safetensors header

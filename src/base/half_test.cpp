@@ -18,8 +18,7 @@ bool is_nan(uint32_t bits) { return (bits & kMagnitude) > 0x7F800000U; }
 double f16_value(uint32_t bits) {
   const int exponent = static_cast<int>((bits >> 10) & 0x1FU);
   const double fraction = static_cast<double>(bits & 0x3FFU) / 1024.0;
-  const double magnitude =
-      exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1.0 + fraction, exponent - 15);
+  const double magnitude = exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1.0 + fraction, exponent - 15);
   return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
 }
 

@@ -112,8 +112,8 @@ namespace detail {
 
 // HR_TRY(auto v, f()); — v is the value, or the enclosing function returns the error.
 #define HR_TRY(decl, expr) HR_TRY_(decl, expr, HR_CONCAT(hr_try_, __COUNTER__))
-#define HR_TRY_(decl, expr, tmp)                            \
-  auto tmp = (expr);                                        \
+#define HR_TRY_(decl, expr, tmp)                             \
+  auto tmp = (expr);                                         \
   if (!tmp) return ::headrace::fail(std::move(tmp).error()); \
   decl = *std::move(tmp)
 

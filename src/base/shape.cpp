@@ -32,8 +32,7 @@ std::string_view trim(std::string_view text) {
 
 bool is_symbol(std::string_view text) {
   if (text.empty() || !(std::isalpha(static_cast<unsigned char>(text.front())) || text.front() == '_')) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 std::optional<int64_t> parse_int(std::string_view text) {
@@ -44,9 +43,7 @@ std::optional<int64_t> parse_int(std::string_view text) {
 }
 
 // Not -value: the least integer has no opposite.
-uint64_t magnitude(int64_t value) {
-  return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-}
+uint64_t magnitude(int64_t value) { return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 
 // Where the next ` + ` or ` - ` begins.
 size_t find_sign(std::string_view text) {

@@ -10,8 +10,8 @@
 namespace headrace {
 namespace {
 
-using testing::IsError;
 using ::testing::HasSubstr;
+using testing::IsError;
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();

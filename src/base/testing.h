@@ -37,7 +37,7 @@ MATCHER_P2(IsError, code, message, "") {
 #define EXPECT_OK(expr) EXPECT_THAT(expr, ::headrace::testing::IsOk())
 // ASSERT_OK_AND_ASSIGN(auto v, f());
 #define ASSERT_OK_AND_ASSIGN(decl, expr) ASSERT_OK_AND_ASSIGN_(decl, expr, HR_CONCAT(hr_assign_, __COUNTER__))
-#define ASSERT_OK_AND_ASSIGN_(decl, expr, tmp)                    \
-  auto tmp = (expr);                                              \
-  ASSERT_TRUE(tmp.has_value()) << tmp.error().text();             \
+#define ASSERT_OK_AND_ASSIGN_(decl, expr, tmp)        \
+  auto tmp = (expr);                                  \
+  ASSERT_TRUE(tmp.has_value()) << tmp.error().text(); \
   decl = *std::move(tmp)

@@ -82,10 +82,8 @@ Result<Archive::Bytes> Archive::bytes(const std::string& parameter) const {
       return fail(ErrorCode::kMemoryLimit, "parameter '{}': no memory for its {} bytes", parameter, entry.length_bytes);
     }
   }
-  return Bytes{.dtype = entry.dtype,
-               .shape = entry.shape,
-               .bytes = {entry.read.get(), entry.length_bytes},
-               .owner = entry.read};
+  return Bytes{
+      .dtype = entry.dtype, .shape = entry.shape, .bytes = {entry.read.get(), entry.length_bytes}, .owner = entry.read};
 }
 
 template <class F>

@@ -1,5 +1,5 @@
-// The weights of an export, read from its archives by position when they are first asked for and kept. Not mapped: a file
-// that is cut short under a mapping is a signal, not an error.
+// The weights of an export, read from its archives by position when they are first asked for and kept. Not mapped: a
+// file that is cut short under a mapping is a signal, not an error.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,8 @@ class Archive {
     std::span<const std::byte> bytes;
     std::shared_ptr<const void> owner;
   };
-  // Errors: kArchive when there is no such parameter, or it was not written (`--weights none`); kFileRead; kMemoryLimit.
+  // Errors: kArchive when there is no such parameter, or it was not written (`--weights none`); kFileRead;
+  // kMemoryLimit.
   [[nodiscard]] Result<Bytes> bytes(const std::string& parameter) const;
 
  private:

@@ -33,7 +33,8 @@ std::optional<std::string> difference(const std::vector<ManifestArgument>& said,
   for (size_t i = 0; i < said.size(); ++i) {
     const Type type{.dtype = said[i].dtype, .shape = said[i].shape};
     if (said[i].name != names[i] || type != types[i])
-      return fmt::format("'{}' {}, the module has '{}' {}", said[i].name, to_string(type), names[i], to_string(types[i]));
+      return fmt::format("'{}' {}, the module has '{}' {}", said[i].name, to_string(type), names[i],
+                         to_string(types[i]));
   }
   return std::nullopt;
 }

@@ -16,8 +16,7 @@ ManifestSource source_of(const Checkpoint& checkpoint) {
                      .files = {},
                      .header_xxh3 = checkpoint.header_xxh3};
   for (const SourceFile& file : checkpoint.files)
-    out.files.push_back(
-        {.name = std::filesystem::path(file.path).filename().string(), .size_bytes = file.size_bytes});
+    out.files.push_back({.name = std::filesystem::path(file.path).filename().string(), .size_bytes = file.size_bytes});
   return out;
 }
 
@@ -34,7 +33,8 @@ std::optional<ManifestTokenizer> tokenizer_of(const ContractParts& parts) {
 }
 
 ManifestArgument argument_of(const std::string& name, const Type& type, bool is_state) {
-  return {.name = name, .kind = is_state ? ValueKind::kCache : ValueKind::kData, .dtype = type.dtype, .shape = type.shape};
+  return {
+      .name = name, .kind = is_state ? ValueKind::kCache : ValueKind::kData, .dtype = type.dtype, .shape = type.shape};
 }
 
 // The symbols that a function's arguments carry.
@@ -96,16 +96,17 @@ std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
   const std::string compiled = std::filesystem::path(parts.iree->file).replace_extension(".vmfb").string();
   std::vector<ManifestCommand> out{
       {.what = "compile for this CPU with IREE",
-       .line = fmt::format("iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
-                           "--iree-llvmcpu-target-cpu=host --iree-opt-level=O2 {} -o {}",
-                           parts.iree->file, compiled)}};
+       .line =
+           fmt::format("iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
+                       "--iree-llvmcpu-target-cpu=host --iree-opt-level=O2 {} -o {}",
+                       parts.iree->file, compiled)}};
   if (!parts.archive) return out;
   for (const Function& f : parts.module.functions) {
     if (f.visibility != Visibility::kPublic) continue;
-    out.push_back({.what = fmt::format("run {} with IREE, on zeros", f.name),
-                   .line = fmt::format("iree-run-module --device=local-task --module={} --parameters={}={} --function={}{}",
-                                       compiled, parts.archive->scope, parts.archive->file, f.name,
-                                       zero_inputs(parts, f))});
+    out.push_back(
+        {.what = fmt::format("run {} with IREE, on zeros", f.name),
+         .line = fmt::format("iree-run-module --device=local-task --module={} --parameters={}={} --function={}{}",
+                             compiled, parts.archive->scope, parts.archive->file, f.name, zero_inputs(parts, f))});
   }
   return out;
 }

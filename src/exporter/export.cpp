@@ -96,14 +96,15 @@ uint64_t peak_resident_bytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// What --max-memory leaves for buffers. The bound is on the whole process, so what it occupies already counts, and so do
-// the threads' stacks and the texts that are still to be written.
+// What --max-memory leaves for buffers. The bound is on the whole process, so what it occupies already counts, and so
+// do the threads' stacks and the texts that are still to be written.
 Result<uint64_t> buffer_budget(uint64_t max_memory_bytes) {
   constexpr uint64_t kReserve = uint64_t{4} << 20;
   const uint64_t taken = peak_resident_bytes() + kReserve;
   if (max_memory_bytes <= taken)
-    return fail(ErrorCode::kMemoryLimit, "at most {} bytes of memory are allowed, and {} are taken before any weight is read",
-                max_memory_bytes, taken);
+    return fail(ErrorCode::kMemoryLimit,
+                "at most {} bytes of memory are allowed, and {} are taken before any weight is read", max_memory_bytes,
+                taken);
   return max_memory_bytes - taken;
 }
 

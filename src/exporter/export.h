@@ -25,12 +25,12 @@ struct ExportOptions {
   std::string model_path;
   std::string directory;
   std::vector<Target> targets{Target::kIree, Target::kXla};
-  int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs;
-                                       // 0: kDefaultSeq, or the model's context where that is shorter
+  int64_t seq{};  // bound of the symbol `seq`, and its value in the emitted programs;
+                  // 0: kDefaultSeq, or the model's context where that is shorter
   WeightsForm weights{WeightsForm::kSafetensors};
   uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
-  int jobs{0};                         // 0: all cores
-  std::vector<std::string> print_after = {};  // names of passes
+  int jobs{0};                                     // 0: all cores
+  std::vector<std::string> print_after = {};       // names of passes
 };
 
 struct ExportProgress {
@@ -54,7 +54,8 @@ struct ExportReport {
 };
 
 // Errors: those of every part; on any error the directory holds what it held before.
-[[nodiscard]] Result<ExportReport> export_model(const ExportOptions& options, const ExportHooks& hooks, Warnings& warnings);
+[[nodiscard]] Result<ExportReport> export_model(const ExportOptions& options, const ExportHooks& hooks,
+                                                Warnings& warnings);
 
 // Trace only: the model's module (function `score` over the symbol `seq`) before any pass. Reads no weight bytes.
 [[nodiscard]] Result<Module> trace_model(const Model& model, const Checkpoint& checkpoint, int64_t seq_bound,

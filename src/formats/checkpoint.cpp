@@ -24,8 +24,10 @@ Result<Checkpoint> open_checkpoint(const std::string& path, Warnings& warnings) 
   if (!kind)
     return fail(ErrorCode::kNotACheckpoint, "{}: not a checkpoint: {}", path, describe_file(first, file_bytes));
   switch (*kind) {
-    case ContainerKind::kGguf: return open_gguf(path, warnings);
-    case ContainerKind::kSafetensors: break;
+    case ContainerKind::kGguf:
+      return open_gguf(path, warnings);
+    case ContainerKind::kSafetensors:
+      break;
   }
   throw InternalError(fmt::format("no reader for a container that was sniffed: {}", path));
 }

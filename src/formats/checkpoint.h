@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-// A metadata array, one typed vector: a vocabulary of 262,144 pieces, scores and kinds must not cost a variant per item.
-// Arrays of arrays are not representable; a GGUF that holds one is refused by key.
+// A metadata array, one typed vector: a vocabulary of 262,144 pieces, scores and kinds must not cost a variant per
+// item. Arrays of arrays are not representable; a GGUF that holds one is refused by key.
 using MetaArray = std::variant<std::vector<bool>, std::vector<int64_t>, std::vector<uint64_t>, std::vector<double>,
                                std::vector<std::string>>;
 

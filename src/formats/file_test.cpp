@@ -33,7 +33,8 @@ TEST(InputFile, RangesOutsideTheFileAreErrors) {
   const TempDir dir;
   ASSERT_OK_AND_ASSIGN(const InputFile file, InputFile::open(dir.write("f", "0123456789")));
   std::array<std::byte, 4> out;
-  EXPECT_THAT(file.read_at(7, out), IsError(ErrorCode::kFileRead, HasSubstr("4 bytes wanted at offset 7, the file has 10")));
+  EXPECT_THAT(file.read_at(7, out),
+              IsError(ErrorCode::kFileRead, HasSubstr("4 bytes wanted at offset 7, the file has 10")));
   EXPECT_THAT(file.read_at(std::numeric_limits<uint64_t>::max() - 1, out),
               IsError(ErrorCode::kFileRead, HasSubstr("the file has 10")));
 }

@@ -19,9 +19,7 @@ GgufTensor f32_tensor(std::string name, std::vector<uint64_t> ne, size_t bytes) 
   return {.name = std::move(name), .ne = std::move(ne), .bytes = std::string(bytes, '\1')};
 }
 
-GgufSpec with_kvs(std::vector<GgufKv> kvs) {
-  return {.kvs = std::move(kvs), .tensors = {f32_tensor("x", {8}, 32)}};
-}
+GgufSpec with_kvs(std::vector<GgufKv> kvs) { return {.kvs = std::move(kvs), .tensors = {f32_tensor("x", {8}, 32)}}; }
 
 GgufSpec with_tensor(GgufTensor tensor) {
   GgufSpec spec;
@@ -60,8 +58,7 @@ TEST_P(BadGguf, IsRefused) {
 
 std::vector<Bad> bad_sizes() {
   const auto sized = [](std::string id, std::vector<uint64_t> ne, uint32_t type, std::string message) {
-    return Bad{std::move(id),
-               [=] { return with_tensor({.name = "x", .ne = ne, .type = type, .bytes = {}}); },
+    return Bad{std::move(id), [=] { return with_tensor({.name = "x", .ne = ne, .type = type, .bytes = {}}); },
                ErrorCode::kGgufTensor, std::move(message)};
   };
   return {
@@ -80,10 +77,10 @@ std::vector<Bad> bad_sizes() {
 std::vector<Bad> bad_counts() {
   std::vector<Bad> out;
   for (const uint64_t count : {kBig - 1, uint64_t{1} << 60, uint64_t{1} << 32}) {
-    out.push_back({fmt::format("A02_tensors_{}", count),
-                   [=] { return GgufSpec{.n_tensors = count}; }, ErrorCode::kGgufTensor, "truncated or corrupt"});
-    out.push_back({fmt::format("A02_keys_{}", count), [=] { return GgufSpec{.n_kv = count}; },
-                   ErrorCode::kGgufHeader, "truncated or corrupt"});
+    out.push_back({fmt::format("A02_tensors_{}", count), [=] { return GgufSpec{.n_tensors = count}; },
+                   ErrorCode::kGgufTensor, "truncated or corrupt"});
+    out.push_back({fmt::format("A02_keys_{}", count), [=] { return GgufSpec{.n_kv = count}; }, ErrorCode::kGgufHeader,
+                   "truncated or corrupt"});
   }
   for (const uint32_t dims : {0U, 5U, 9U, 0xFFFFFFFFU}) {
     out.push_back({fmt::format("A04_dims_{}", dims),
@@ -122,7 +119,8 @@ std::vector<Bad> bad_lengths() {
     out.push_back(kv(fmt::format("A13_nested_{}", depth), kv_raw("k", 9, nested),
                      "key 'k': an array of arrays is not supported"));
   }
-  out.push_back({"A03_key_length", [] {
+  out.push_back({"A03_key_length",
+                 [] {
                    GgufSpec spec{.n_kv = 1};
                    spec.magic = "GGUF";
                    spec.tail = le64(kBig) + "0123456789";
@@ -165,7 +163,8 @@ std::vector<Bad> bad_offsets() {
       at("A09_offset_2_63", {0, kBig}, "tensor 'b': its data ends at byte"),
       at("A12_same_range", {0, 0}, "tensors 'a' and 'b' overlap"),
       at("A12_offset_8", {0, 8}, "tensor 'b': offset 8 is not a multiple of the alignment 32"),
-      {"A12_partial_overlap", [] {
+      {"A12_partial_overlap",
+       [] {
          GgufSpec spec = {.tensors = {f32_tensor("a", {16}, 64), f32_tensor("b", {8}, 32)}};
          spec.offsets = {0, 32};
          return spec;
@@ -186,8 +185,11 @@ std::vector<Bad> bad_names() {
   return {
       {"A10_tensor_twice", [=] { return changed(twice); }, ErrorCode::kGgufTensor,
        "tensor 'blk.0.attn_q.weight' occurs twice"},
-      {"A10_key_twice", [] { return with_kvs({kv_u32("k", 1), kv_u32("k", 2)}); }, ErrorCode::kGgufMetadata,
-       "key 'k' occurs twice"},
+      {"A10_key_twice",
+       [] {
+         return with_kvs({kv_u32("k", 1), kv_u32("k", 2)});
+       },
+       ErrorCode::kGgufMetadata, "key 'k' occurs twice"},
       named("A11_65_bytes", std::string(65, 'n'), "tensor 1 of 1: its name has 65 bytes, expected 1 to 64"),
       named("A11_70_bytes", std::string(70, 'n'), "its name has 70 bytes"),
       named("A11_empty", "", "its name has 0 bytes"),
@@ -199,8 +201,8 @@ std::vector<Bad> bad_names() {
 
 std::vector<Bad> bad_headers() {
   const auto version = [](std::string id, uint32_t number, std::string message) {
-    return Bad{std::move(id), [=] { return changed([=](GgufSpec& s) { s.version = number; }); },
-               ErrorCode::kGgufHeader, std::move(message)};
+    return Bad{std::move(id), [=] { return changed([=](GgufSpec& s) { s.version = number; }); }, ErrorCode::kGgufHeader,
+               std::move(message)};
   };
   std::vector<Bad> out = {
       version("A19_big_endian", 0x03000000, "looks big-endian"),

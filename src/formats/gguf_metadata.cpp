@@ -75,19 +75,32 @@ Result<MetaArray> as_array(Result<std::vector<T>> items) {
 
 Result<MetaArray> read_items(HeaderReader& reader, ValueType type, uint64_t count) {
   switch (type) {
-    case ValueType::kU8: return as_array(read_numbers<uint8_t, uint64_t>(reader, count));
-    case ValueType::kU16: return as_array(read_numbers<uint16_t, uint64_t>(reader, count));
-    case ValueType::kU32: return as_array(read_numbers<uint32_t, uint64_t>(reader, count));
-    case ValueType::kU64: return as_array(read_numbers<uint64_t, uint64_t>(reader, count));
-    case ValueType::kI8: return as_array(read_numbers<int8_t, int64_t>(reader, count));
-    case ValueType::kI16: return as_array(read_numbers<int16_t, int64_t>(reader, count));
-    case ValueType::kI32: return as_array(read_numbers<int32_t, int64_t>(reader, count));
-    case ValueType::kI64: return as_array(read_numbers<int64_t, int64_t>(reader, count));
-    case ValueType::kF32: return as_array(read_numbers<float, double>(reader, count));
-    case ValueType::kF64: return as_array(read_numbers<double, double>(reader, count));
-    case ValueType::kBool: return as_array(read_bools(reader, count));
-    case ValueType::kString: return as_array(read_strings(reader, count));
-    case ValueType::kArray: break;
+    case ValueType::kU8:
+      return as_array(read_numbers<uint8_t, uint64_t>(reader, count));
+    case ValueType::kU16:
+      return as_array(read_numbers<uint16_t, uint64_t>(reader, count));
+    case ValueType::kU32:
+      return as_array(read_numbers<uint32_t, uint64_t>(reader, count));
+    case ValueType::kU64:
+      return as_array(read_numbers<uint64_t, uint64_t>(reader, count));
+    case ValueType::kI8:
+      return as_array(read_numbers<int8_t, int64_t>(reader, count));
+    case ValueType::kI16:
+      return as_array(read_numbers<int16_t, int64_t>(reader, count));
+    case ValueType::kI32:
+      return as_array(read_numbers<int32_t, int64_t>(reader, count));
+    case ValueType::kI64:
+      return as_array(read_numbers<int64_t, int64_t>(reader, count));
+    case ValueType::kF32:
+      return as_array(read_numbers<float, double>(reader, count));
+    case ValueType::kF64:
+      return as_array(read_numbers<double, double>(reader, count));
+    case ValueType::kBool:
+      return as_array(read_bools(reader, count));
+    case ValueType::kString:
+      return as_array(read_strings(reader, count));
+    case ValueType::kArray:
+      break;
   }
   return fail(ErrorCode::kGgufMetadata, "an array of arrays is not supported");
 }

@@ -15,8 +15,7 @@ Status check_version(uint32_t version) {
   if ((version & 0xFFFFU) == 0 && version != 0)
     return fail(ErrorCode::kGgufHeader, "version reads 0x{:08x}: the file looks big-endian, only little-endian is read",
                 version);
-  if (version != 2 && version != 3)
-    return fail(ErrorCode::kGgufHeader, "GGUF version {}, expected 2 or 3", version);
+  if (version != 2 && version != 3) return fail(ErrorCode::kGgufHeader, "GGUF version {}, expected 2 or 3", version);
   return {};
 }
 

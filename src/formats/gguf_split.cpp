@@ -16,7 +16,7 @@ constexpr std::string_view kSplitPrefix = "split.";
 constexpr int64_t kMaxParts = 65535;  // split.count is a u16
 
 struct SplitKeys {
-  std::optional<int64_t> number;   // from 0
+  std::optional<int64_t> number;  // from 0
   std::optional<int64_t> count;
   std::optional<int64_t> tensors;  // over all parts
 };
@@ -74,10 +74,11 @@ Result<PartName> locate(const std::string& path, const SplitKeys& keys) {
   const auto name = parse_part_name(path);
   const int64_t count = *keys.count;
   if (!name)
-    return fail(ErrorCode::kGgufSplit,
-                "{}: split.count is {}, but the name does not end in -{:05}-of-{:05}.gguf: one part of several, or parts "
-                "joined with cat; give the parts under their own names, or merge them with gguf-split",
-                path, count, keys.number.value_or(0) + 1, count);
+    return fail(
+        ErrorCode::kGgufSplit,
+        "{}: split.count is {}, but the name does not end in -{:05}-of-{:05}.gguf: one part of several, or parts "
+        "joined with cat; give the parts under their own names, or merge them with gguf-split",
+        path, count, keys.number.value_or(0) + 1, count);
   if (count > kMaxParts || name->count != count || name->number < 1 || name->number > count)
     return fail(ErrorCode::kGgufSplit, "{}: split.count is {}, the name says part {} of {}", path, count, name->number,
                 name->count);

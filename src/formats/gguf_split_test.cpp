@@ -17,8 +17,7 @@ using ::testing::HasSubstr;
 std::vector<GgufKv> split_kvs(uint16_t number, uint16_t count, int32_t tensors) {
   const auto u16 = [](uint16_t v) { return std::string{static_cast<char>(v & 0xFF), static_cast<char>(v >> 8)}; };
   return {kv_raw("split.no", static_cast<uint32_t>(Gv::kU16), u16(number)),
-          kv_raw("split.count", static_cast<uint32_t>(Gv::kU16), u16(count)),
-          kv_i32("split.tensors.count", tensors)};
+          kv_raw("split.count", static_cast<uint32_t>(Gv::kU16), u16(count)), kv_i32("split.tensors.count", tensors)};
 }
 
 // `model` cut into parts that hold the given numbers of tensors.
@@ -100,8 +99,8 @@ TEST_F(Split, TwoPartsClaimOneNumber_B02) {
 TEST_F(Split, RenamedPart_B02) {
   auto parts = cut(model_, {7, 7, 7});
   std::swap(parts[1], parts[2]);
-  EXPECT_THAT(open(parts), IsError(ErrorCode::kGgufSplit,
-                                   HasSubstr("m-00002-of-00003.gguf: split.no is 2, the name asks for 1")));
+  EXPECT_THAT(open(parts),
+              IsError(ErrorCode::kGgufSplit, HasSubstr("m-00002-of-00003.gguf: split.no is 2, the name asks for 1")));
 }
 
 TEST_F(Split, OneTensorLost_B02) {
@@ -123,8 +122,8 @@ TEST_F(Split, PartOfAnotherModel_B02) {
 TEST_F(Split, SameTensorInTwoParts_A10) {
   auto parts = cut(model_, {10, 11});
   parts[1].tensors[0].name = parts[0].tensors[3].name;
-  EXPECT_THAT(open(parts), IsError(ErrorCode::kGgufSplit,
-                                   HasSubstr("tensor 'blk.0.attn_k.weight' is in an earlier part, too")));
+  EXPECT_THAT(open(parts),
+              IsError(ErrorCode::kGgufSplit, HasSubstr("tensor 'blk.0.attn_k.weight' is in an earlier part, too")));
 }
 
 TEST_F(Split, KeysMissingInOnePart_B02) {

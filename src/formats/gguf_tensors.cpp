@@ -35,8 +35,7 @@ Result<std::vector<int64_t>> read_shape(HeaderReader& reader) {
   std::vector<int64_t> shape(dims);
   for (uint32_t i = 0; i < dims; ++i) {
     HR_TRY(const uint64_t dim, reader.number<uint64_t>());
-    if (dim == 0 || dim > INT64_MAX)
-      return fail(ErrorCode::kGgufTensor, "dim {} is {}, expected 1 to 2^63-1", i, dim);
+    if (dim == 0 || dim > INT64_MAX) return fail(ErrorCode::kGgufTensor, "dim {} is {}, expected 1 to 2^63-1", i, dim);
     shape[dims - 1 - i] = static_cast<int64_t>(dim);
   }
   return shape;
@@ -58,8 +57,7 @@ Result<uint64_t> length_bytes(const std::vector<int64_t>& shape, BlockType type)
                 row.block_elements, row.name);
   const auto elements = checked_product(shape);
   const auto bytes = elements ? checked_mul(*elements / row.block_elements, row.block_bytes) : std::nullopt;
-  if (!bytes)
-    return fail(ErrorCode::kGgufTensor, "size of [{}] {} overflows", fmt::join(shape, ", "), row.name);
+  if (!bytes) return fail(ErrorCode::kGgufTensor, "size of [{}] {} overflows", fmt::join(shape, ", "), row.name);
   return static_cast<uint64_t>(*bytes);
 }
 
@@ -121,8 +119,7 @@ Result<std::vector<TensorEntry>> read_gguf_tensors(HeaderReader& reader, uint64_
     tensor.name = *std::move(name);
     if (auto status = read_rest(reader, alignment, tensor); !status)
       return fail(std::move(status).error().in(fmt::format("tensor '{}'", tensor.name)));
-    if (!names.insert(tensor.name).second)
-      return fail(ErrorCode::kGgufTensor, "tensor '{}' occurs twice", tensor.name);
+    if (!names.insert(tensor.name).second) return fail(ErrorCode::kGgufTensor, "tensor '{}' occurs twice", tensor.name);
     out.push_back(std::move(tensor));
   }
   const auto data_start = checked_align(reader.position_bytes(), alignment);

@@ -1,4 +1,5 @@
-// What is accepted. Names end in the id of the entry in the list of other tools' faults; gguf_bad_test.cpp has the rest.
+// What is accepted. Names end in the id of the entry in the list of other tools' faults; gguf_bad_test.cpp has the
+// rest.
 #include "formats/gguf.h"
 
 #include <gtest/gtest.h>
@@ -20,9 +21,7 @@ GgufTensor f32_tensor(std::string name, std::vector<uint64_t> ne, size_t bytes) 
   return {.name = std::move(name), .ne = std::move(ne), .bytes = std::string(bytes, '\1')};
 }
 
-GgufSpec with_kvs(std::vector<GgufKv> kvs) {
-  return {.kvs = std::move(kvs), .tensors = {f32_tensor("x", {8}, 32)}};
-}
+GgufSpec with_kvs(std::vector<GgufKv> kvs) { return {.kvs = std::move(kvs), .tensors = {f32_tensor("x", {8}, 32)}}; }
 
 GgufSpec with_tensor(GgufTensor tensor) {
   GgufSpec spec;
@@ -87,8 +86,7 @@ TEST(Gguf, ReadsWhatGgufPyWrites) {
 TEST(Gguf, AlignmentIsHonouredForEveryHeaderLength_A07) {
   for (const uint32_t align : {8U, 16U, 24U, 64U, 4096U}) {
     for (size_t length = 0; length < 32; ++length) {
-      GgufSpec spec = {.kvs = {kv_u32("general.alignment", align),
-                               kv_string("general.name", std::string(length, 'n'))},
+      GgufSpec spec = {.kvs = {kv_u32("general.alignment", align), kv_string("general.name", std::string(length, 'n'))},
                        .align = align};
       for (const char c : {'a', 'b', 'c'})
         spec.tensors.push_back({.name = std::string(1, c) + ".weight", .ne = {4}, .bytes = std::string(16, c)});
@@ -140,8 +138,8 @@ TEST(Gguf, LastTensorMayLackItsPadding_A09) {
 }
 
 TEST(Gguf, NamesUpTo64BytesOfAnyPrintableText_A11) {
-  for (const std::string& name : {std::string(63, 'n'), std::string(64, 'n'), std::string("a\"b"),
-                                  std::string("a\\b"), std::string("a b"), std::string("gewicht.\xC3\xA4")}) {
+  for (const std::string& name : {std::string(63, 'n'), std::string(64, 'n'), std::string("a\"b"), std::string("a\\b"),
+                                  std::string("a b"), std::string("gewicht.\xC3\xA4")}) {
     ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint, open_spec(with_tensor(f32_tensor(name, {8}, 32))));
     EXPECT_NE(checkpoint.find(name), nullptr) << name;
   }
@@ -163,13 +161,15 @@ TEST(Gguf, GapsAndAnyOrderGiveTheRightBytes_A12) {
 }
 
 TEST(Gguf, EmptyArraysAndStringsAreReal_A14) {
-  ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint,
-                       open_spec(with_kvs({kv_array("x.list", Gv::kI32, {}), kv_strings("x.names", {}),
-                                           kv_string("x.text", "")})));
+  ASSERT_OK_AND_ASSIGN(
+      const Checkpoint checkpoint,
+      open_spec(with_kvs({kv_array("x.list", Gv::kI32, {}), kv_strings("x.names", {}), kv_string("x.text", "")})));
   EXPECT_EQ(checkpoint.metadata.size(), 3U);
 }
 
-TEST(Gguf, Version2IsRead_A20) { EXPECT_OK(open_spec(changed([](GgufSpec& s) { s.version = 2; }))); }
+TEST(Gguf, Version2IsRead_A20) {
+  EXPECT_OK(open_spec(changed([](GgufSpec& s) { s.version = 2; })));
+}
 
 TEST(Gguf, TypesAreByTensorNotByFile_A21) {
   GgufSpec spec = with_kvs({kv_u32("general.file_type", 15)});
@@ -187,11 +187,10 @@ TEST(Gguf, EveryKnownTypeIsIndexed_A22) {
   for (const BlockTypeInfo& row : block_type_table()) {
     const auto elements = static_cast<uint64_t>(row.block_elements);
     const auto bytes = static_cast<size_t>(row.block_bytes);
-    ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint,
-                         open_spec(with_tensor({.name = "x",
-                                                .ne = {elements * 2, 3},
-                                                .type = row.gguf_id,
-                                                .bytes = std::string(bytes * 6, 'x')})));
+    ASSERT_OK_AND_ASSIGN(
+        const Checkpoint checkpoint,
+        open_spec(with_tensor(
+            {.name = "x", .ne = {elements * 2, 3}, .type = row.gguf_id, .bytes = std::string(bytes * 6, 'x')})));
     EXPECT_EQ(name(checkpoint.tensors[0].type), row.name);
     EXPECT_EQ(checkpoint.tensors[0].length_bytes, bytes * 6) << row.name;
   }
@@ -210,8 +209,8 @@ TEST(Gguf, ForeignTensorsAreIndexed_A23) {
 // C09 for GGUF: offsets beyond 4 GiB, in a sparse file.
 TEST(Gguf, OffsetsBeyond4GiB_C09) {
   constexpr uint64_t kHuge = (uint64_t{1} << 32) + 32;
-  GgufSpec spec = {.tensors = {{.name = "big", .ne = {kHuge}, .type = 24, .bytes = {}},
-                               {.name = "after", .ne = {1}, .bytes = {}}}};
+  GgufSpec spec = {
+      .tensors = {{.name = "big", .ne = {kHuge}, .type = 24, .bytes = {}}, {.name = "after", .ne = {1}, .bytes = {}}}};
   spec.offsets = {0, kHuge};
   std::string head = build_gguf(spec);
   const TempDir dir;

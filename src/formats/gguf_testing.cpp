@@ -21,19 +21,31 @@ std::string raw(T value) {
 
 std::string item_bytes(Gv type, double value) {
   switch (type) {
-    case Gv::kU8: return raw(static_cast<uint8_t>(value));
-    case Gv::kI8: return raw(static_cast<int8_t>(value));
-    case Gv::kU16: return raw(static_cast<uint16_t>(value));
-    case Gv::kI16: return raw(static_cast<int16_t>(value));
-    case Gv::kU32: return raw(static_cast<uint32_t>(value));
-    case Gv::kI32: return raw(static_cast<int32_t>(value));
-    case Gv::kF32: return raw(static_cast<float>(value));
-    case Gv::kBool: return raw(static_cast<uint8_t>(value));
-    case Gv::kU64: return raw(static_cast<uint64_t>(value));
-    case Gv::kI64: return raw(static_cast<int64_t>(value));
-    case Gv::kF64: return raw(value);
+    case Gv::kU8:
+      return raw(static_cast<uint8_t>(value));
+    case Gv::kI8:
+      return raw(static_cast<int8_t>(value));
+    case Gv::kU16:
+      return raw(static_cast<uint16_t>(value));
+    case Gv::kI16:
+      return raw(static_cast<int16_t>(value));
+    case Gv::kU32:
+      return raw(static_cast<uint32_t>(value));
+    case Gv::kI32:
+      return raw(static_cast<int32_t>(value));
+    case Gv::kF32:
+      return raw(static_cast<float>(value));
+    case Gv::kBool:
+      return raw(static_cast<uint8_t>(value));
+    case Gv::kU64:
+      return raw(static_cast<uint64_t>(value));
+    case Gv::kI64:
+      return raw(static_cast<int64_t>(value));
+    case Gv::kF64:
+      return raw(value);
     case Gv::kString:
-    case Gv::kArray: break;
+    case Gv::kArray:
+      break;
   }
   throw std::invalid_argument("not a number type");
 }
@@ -42,7 +54,9 @@ GgufKv kv(std::string key, Gv type, std::string bytes) {
   return {std::move(key), static_cast<uint32_t>(type), std::move(bytes)};
 }
 
-size_t padding(size_t size, uint64_t align) { return align == 0 ? 0 : static_cast<size_t>((align - size % align) % align); }
+size_t padding(size_t size, uint64_t align) {
+  return align == 0 ? 0 : static_cast<size_t>((align - size % align) % align);
+}
 
 // The same numbers as the Python kit's generator.
 class Xorshift {

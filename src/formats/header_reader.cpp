@@ -30,7 +30,8 @@ Status HeaderReader::need(uint64_t count, uint64_t item_bytes) const {
   const std::string wanted = count == 1 ? fmt::format("{} bytes", item_bytes)
                                         : fmt::format("{} items of at least {} bytes", count, item_bytes);
   if (file_.size_bytes() > limit_)
-    return fail(code_, "needs {} at offset {}, beyond the largest header of {} bytes", wanted, position_bytes(), limit_);
+    return fail(code_, "needs {} at offset {}, beyond the largest header of {} bytes", wanted, position_bytes(),
+                limit_);
   return fail(code_, "needs {} at offset {}, the file has {} bytes: truncated or corrupt", wanted, position_bytes(),
               file_.size_bytes());
 }

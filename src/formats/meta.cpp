@@ -68,16 +68,16 @@ template <>
 constexpr std::string_view kTypeName<std::string> = "string";
 
 std::string type_name(const MetaValue& value) {
-  return std::visit(
-      Overloaded{[](const MetaArray& array) {
-                   return std::visit(
-                       []<class T>(const std::vector<T>& items) {
-                         return fmt::format("array of {} {}{}", items.size(), kTypeName<T>, items.size() == 1 ? "" : "s");
-                       },
-                       array);
-                 },
-                 []<class T>(const T&) { return std::string(kTypeName<T>); }},
-      value.value);
+  return std::visit(Overloaded{[](const MetaArray& array) {
+                                 return std::visit(
+                                     []<class T>(const std::vector<T>& items) {
+                                       return fmt::format("array of {} {}{}", items.size(), kTypeName<T>,
+                                                          items.size() == 1 ? "" : "s");
+                                     },
+                                     array);
+                               },
+                               []<class T>(const T&) { return std::string(kTypeName<T>); }},
+                    value.value);
 }
 
 std::string show(bool value) { return value ? "true" : "false"; }
@@ -177,16 +177,14 @@ bool meta_is_array(const Checkpoint& checkpoint, std::string_view key) {
 
 Result<std::optional<std::vector<int64_t>>> meta_int_array(const Checkpoint& checkpoint, std::string_view key) {
   const auto convert = [](const auto& item) { return to_int(item); };
-  return lookup<std::vector<int64_t>>(checkpoint, key, "an array of integers", [&](const MetaValue& value) {
-    return convert_items<int64_t>(value, convert);
-  });
+  return lookup<std::vector<int64_t>>(checkpoint, key, "an array of integers",
+                                      [&](const MetaValue& value) { return convert_items<int64_t>(value, convert); });
 }
 
 Result<std::optional<std::vector<double>>> meta_float_array(const Checkpoint& checkpoint, std::string_view key) {
   const auto convert = [](const auto& item) { return to_float(item); };
-  return lookup<std::vector<double>>(checkpoint, key, "an array of numbers", [&](const MetaValue& value) {
-    return convert_items<double>(value, convert);
-  });
+  return lookup<std::vector<double>>(checkpoint, key, "an array of numbers",
+                                     [&](const MetaValue& value) { return convert_items<double>(value, convert); });
 }
 
 Result<std::optional<std::vector<bool>>> meta_bool_array(const Checkpoint& checkpoint, std::string_view key) {

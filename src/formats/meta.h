@@ -1,6 +1,6 @@
-// Typed reading of a checkpoint's metadata. An absent key is an empty optional; a value of another type is an error that
-// names the key, what is there and what is wanted. Numbers convert between signed, unsigned and floating types only when
-// nothing is lost: 32.0 reads as the integer 32, 32.5 does not; strings and bools never read as numbers.
+// Typed reading of a checkpoint's metadata. An absent key is an empty optional; a value of another type is an error
+// that names the key, what is there and what is wanted. Numbers convert between signed, unsigned and floating types
+// only when nothing is lost: 32.0 reads as the integer 32, 32.5 does not; strings and bools never read as numbers.
 #pragma once
 
 #include <cstdint>

@@ -45,17 +45,19 @@ TEST(Meta, IntegersOfAnyWidthAndWholeFloats) {
   EXPECT_EQ(meta_int(c, "u64").value(), 4294967298);  // A18: a cast to 32 bits would read 2
   EXPECT_EQ(meta_int(c, "whole").value(), 32);
   EXPECT_THAT(meta_int(c, "part"), IsError(ErrorCode::kConfigValue, "key 'part' is 32.5 (float), expected an integer"));
-  EXPECT_THAT(meta_int(c, "big"), IsError(ErrorCode::kConfigValue, HasSubstr("9223372036854775808 (unsigned integer)")));
-  for (const char* key : {"inf", "nan", "2_63"}) EXPECT_THAT(meta_int(c, key), IsError(ErrorCode::kConfigValue, HasSubstr(key)));
+  EXPECT_THAT(meta_int(c, "big"),
+              IsError(ErrorCode::kConfigValue, HasSubstr("9223372036854775808 (unsigned integer)")));
+  for (const char* key : {"inf", "nan", "2_63"})
+    EXPECT_THAT(meta_int(c, key), IsError(ErrorCode::kConfigValue, HasSubstr(key)));
   EXPECT_THAT(meta_int(c, "text"), IsError(ErrorCode::kConfigValue, HasSubstr("key 'text' is \"32\" (string)")));
   EXPECT_THAT(meta_int(c, "yes"), IsError(ErrorCode::kConfigValue, HasSubstr("true (bool), expected an integer")));
 }
 
 // D07, D29: other numeric types are read, strings are not.
 TEST(Meta, FloatsFromAnyExactNumber) {
-  const Checkpoint c = with({kv_f32("f32", 1e-6F), kv_f64("f64", 0.1), kv_u32("u32", 10000), kv_i32("i32", -1),
-                             kv_u64("inexact", (uint64_t{1} << 53) + 1), kv_u64("top", UINT64_MAX),
-                             kv_string("text", "1.0")});
+  const Checkpoint c =
+      with({kv_f32("f32", 1e-6F), kv_f64("f64", 0.1), kv_u32("u32", 10000), kv_i32("i32", -1),
+            kv_u64("inexact", (uint64_t{1} << 53) + 1), kv_u64("top", UINT64_MAX), kv_string("text", "1.0")});
   EXPECT_EQ(meta_float(c, "f32").value(), static_cast<double>(1e-6F));
   EXPECT_EQ(meta_float(c, "f64").value(), 0.1);
   EXPECT_EQ(meta_float(c, "u32").value(), 10000.0);
@@ -67,23 +69,26 @@ TEST(Meta, FloatsFromAnyExactNumber) {
 TEST(Meta, BoolsAndStrings) {
   const Checkpoint c = with({kv_bool("yes", true), kv_u32("one", 1), kv_string("text", "abc")});
   EXPECT_EQ(meta_bool(c, "yes").value(), true);
-  EXPECT_THAT(meta_bool(c, "one"), IsError(ErrorCode::kConfigValue, HasSubstr("1 (unsigned integer), expected a bool")));
+  EXPECT_THAT(meta_bool(c, "one"),
+              IsError(ErrorCode::kConfigValue, HasSubstr("1 (unsigned integer), expected a bool")));
   EXPECT_EQ(meta_string(c, "text").value(), "abc");
   EXPECT_THAT(meta_string(c, "yes"), IsError(ErrorCode::kConfigValue, HasSubstr("expected a string")));
 }
 
 // A15: the item type is read, not assumed.
 TEST(Meta, ArraysOfAnyNumericItem_A15) {
-  const Checkpoint c = with({kv_array("scores", Gv::kU8, {1, 2, 255}), kv_array("kinds", Gv::kI8, {-1, 3}),
-                             kv_array("half", Gv::kF32, {0.5}), kv_strings("words", {"a", "b"}),
-                             kv_array("empty", Gv::kF32, {})});
+  const Checkpoint c =
+      with({kv_array("scores", Gv::kU8, {1, 2, 255}), kv_array("kinds", Gv::kI8, {-1, 3}),
+            kv_array("half", Gv::kF32, {0.5}), kv_strings("words", {"a", "b"}), kv_array("empty", Gv::kF32, {})});
   EXPECT_THAT(meta_float_array(c, "scores").value(), Optional(std::vector<double>{1, 2, 255}));
   EXPECT_THAT(meta_int_array(c, "scores").value(), Optional(std::vector<int64_t>{1, 2, 255}));
   EXPECT_THAT(meta_int_array(c, "kinds").value(), Optional(std::vector<int64_t>{-1, 3}));
-  EXPECT_THAT(meta_int_array(c, "half"),
-              IsError(ErrorCode::kConfigValue, "key 'half' is [0.5] (array of 1 float), expected an array of integers"));
+  EXPECT_THAT(
+      meta_int_array(c, "half"),
+      IsError(ErrorCode::kConfigValue, "key 'half' is [0.5] (array of 1 float), expected an array of integers"));
   EXPECT_THAT(meta_int_array(c, "words"), IsError(ErrorCode::kConfigValue, HasSubstr("array of 2 strings")));
-  EXPECT_THAT(meta_string_array(c, "scores"), IsError(ErrorCode::kConfigValue, HasSubstr("expected an array of strings")));
+  EXPECT_THAT(meta_string_array(c, "scores"),
+              IsError(ErrorCode::kConfigValue, HasSubstr("expected an array of strings")));
   EXPECT_THAT(*meta_string_array(c, "words").value(), ::testing::ElementsAre("a", "b"));
   EXPECT_TRUE(meta_string_array(c, "empty").value()->empty());
   EXPECT_THAT(meta_int_array(c, "empty").value(), Optional(std::vector<int64_t>{}));
@@ -115,9 +120,10 @@ TEST(Meta, OneNumberOrOneForEachLayer_A17) {
 }
 
 TEST(Meta, DescribeIsShortAndOneLine) {
-  const Checkpoint c = with({kv_f32("eps", 1e-5F), kv_f64("tenth", 0.1), kv_string("lines", "a\nb"),
-                             kv_string("long", std::string(100, 'x')), kv_array("many", Gv::kU32, std::vector<double>(9, 7)),
-                             kv_bool("yes", true), kv_array("flags", Gv::kBool, {1, 0})});
+  const Checkpoint c =
+      with({kv_f32("eps", 1e-5F), kv_f64("tenth", 0.1), kv_string("lines", "a\nb"),
+            kv_string("long", std::string(100, 'x')), kv_array("many", Gv::kU32, std::vector<double>(9, 7)),
+            kv_bool("yes", true), kv_array("flags", Gv::kBool, {1, 0})});
   const auto shown = [&](const char* key) { return describe(c.metadata.find(key)->second); };
   EXPECT_EQ(shown("eps"), "1e-05");
   EXPECT_EQ(shown("tenth"), "0.1");
@@ -133,11 +139,24 @@ TEST(Meta, ValuesOfTheReferenceFile) {
   Warnings warnings;
   ASSERT_OK_AND_ASSIGN(const Checkpoint c,
                        open_checkpoint(std::string(HEADRACE_TESTDATA) + "/formats/reference.gguf", warnings));
-  const std::pair<const char*, const char*> want[] = {
-      {"u8", "200"}, {"i8", "-3"}, {"u16", "60000"}, {"i16", "-300"}, {"u32", "2147483648"}, {"i32", "-70000"},
-      {"u64", "9223372036854775808"}, {"i64", "-4611686018427387904"}, {"f32", "1e-06"}, {"f64", "0.1"},
-      {"yes", "true"}, {"text", "\"gr\xC3\xBC\xC3\x9F" "e\""}, {"list", "[1, 2, 3]"}, {"words", R"(["a", "bc", ""])"},
-      {"reals", "[0.5, -1.5]"}, {"flags", "[true, false]"}};
+  const std::pair<const char*, const char*> want[] = {{"u8", "200"},
+                                                      {"i8", "-3"},
+                                                      {"u16", "60000"},
+                                                      {"i16", "-300"},
+                                                      {"u32", "2147483648"},
+                                                      {"i32", "-70000"},
+                                                      {"u64", "9223372036854775808"},
+                                                      {"i64", "-4611686018427387904"},
+                                                      {"f32", "1e-06"},
+                                                      {"f64", "0.1"},
+                                                      {"yes", "true"},
+                                                      {"text",
+                                                       "\"gr\xC3\xBC\xC3\x9F"
+                                                       "e\""},
+                                                      {"list", "[1, 2, 3]"},
+                                                      {"words", R"(["a", "bc", ""])"},
+                                                      {"reals", "[0.5, -1.5]"},
+                                                      {"flags", "[true, false]"}};
   for (const auto& [key, value] : want)
     EXPECT_EQ(describe(c.metadata.find("test." + std::string(key))->second), value) << key;
 }

@@ -42,8 +42,8 @@ bool is_tensor_name(std::string_view text) {
     if (length == 0 || length > text.size()) return false;
     const std::string_view sequence = text.substr(0, length);
     if (length > 1 && !second_byte_fits(static_cast<uint8_t>(text[0]), static_cast<uint8_t>(text[1]))) return false;
-    const bool continues = std::ranges::all_of(
-        sequence.substr(1), [](char c) { return (static_cast<uint8_t>(c) & 0xC0U) == 0x80; });
+    const bool continues =
+        std::ranges::all_of(sequence.substr(1), [](char c) { return (static_cast<uint8_t>(c) & 0xC0U) == 0x80; });
     if (!continues || is_control(sequence)) return false;
     text.remove_prefix(length);
   }

@@ -26,7 +26,8 @@ uint64_t natural_alignment(uint64_t length) {
 Status check(std::span<const OutTensor> tensors) {
   std::unordered_set<std::string_view> names;
   for (const OutTensor& t : tensors) {
-    if (t.name == kMetadataKey) return fail(ErrorCode::kSafetensors, "safetensors: tensor name '{}' is reserved", t.name);
+    if (t.name == kMetadataKey)
+      return fail(ErrorCode::kSafetensors, "safetensors: tensor name '{}' is reserved", t.name);
     if (!names.insert(t.name).second)
       return fail(ErrorCode::kSafetensors, "safetensors: two tensors are named '{}'", t.name);
     const auto elements = checked_product(t.shape);

@@ -1,10 +1,10 @@
-// Where everything lies in a safetensors file about to be written. Layout only: the caller writes the header at offset 0
-// and each tensor's bytes at its offset, in any order and from any thread.
+// Where everything lies in a safetensors file about to be written. Layout only: the caller writes the header at offset
+// 0 and each tensor's bytes at its offset, in any order and from any thread.
 //
 //   | u64 header length n | n bytes: JSON, padded with spaces | data |
 //
-// The format forbids holes between tensors, so alignment comes from the order: the data start is a multiple of 64, and a
-// tensor whose length is a multiple of 2^k (2^k <= 64) starts at a multiple of 2^k. So a tensor whose length is a
+// The format forbids holes between tensors, so alignment comes from the order: the data start is a multiple of 64, and
+// a tensor whose length is a multiple of 2^k (2^k <= 64) starts at a multiple of 2^k. So a tensor whose length is a
 // multiple of 64 bytes can be mapped by IREE without a copy, and every tensor is aligned to its element size.
 #pragma once
 

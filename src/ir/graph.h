@@ -1,6 +1,7 @@
 // A graph: an immutable, hash-consed, topologically ordered list of nodes with inputs and results.
 //
-// - Closed: everything a body uses comes in through its inputs. A region (body of while, if, reduce) is a Graph too, and
+// - Closed: everything a body uses comes in through its inputs. A region (body of while, if, reduce) is a Graph too,
+// and
 //   what it captures from outside is passed by the op as explicit operands.
 // - Hash-consed: adding a node that exists returns the existing one, so common subexpressions never appear twice.
 // - Names and places (module paths) live in a side table and never take part in identity.
@@ -85,8 +86,8 @@ class GraphBuilder {
   void set_place(std::string place) { place_ = std::move(place); }
 
  private:
-  [[nodiscard]] Status check_links(const OpDef& op, const std::vector<ValueId>& operands, const std::vector<Attr>& attrs,
-                                   const std::vector<GraphPtr>& regions) const;
+  [[nodiscard]] Status check_links(const OpDef& op, const std::vector<ValueId>& operands,
+                                   const std::vector<Attr>& attrs, const std::vector<GraphPtr>& regions) const;
 
   size_t inputs_ = 0;
   std::vector<Node> nodes_;

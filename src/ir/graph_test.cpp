@@ -6,9 +6,9 @@
 namespace headrace {
 namespace {
 
-using testing::IsError;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::IsError;
 
 Type f32(Shape shape) { return {.dtype = DType::kF32, .shape = std::move(shape)}; }
 
@@ -24,9 +24,7 @@ TEST(Graph, EqualNodesAreOneNode) {
 
 TEST(Graph, ConstantsAreSharedByBits) {
   GraphBuilder b;
-  const auto constant = [&](double v) {
-    return *b.add(ops::kConstant, {}, {Literal::filled(DType::kF32, {}, v)});
-  };
+  const auto constant = [&](double v) { return *b.add(ops::kConstant, {}, {Literal::filled(DType::kF32, {}, v)}); };
   EXPECT_EQ(constant(1.5), constant(1.5));
   EXPECT_NE(constant(0.0), constant(-0.0));
 }
@@ -81,7 +79,8 @@ TEST(Graph, AGraphWithoutResultsIsRefused) {
   EXPECT_THAT(std::move(b).finish({}), IsError(ErrorCode::kVerify, HasSubstr("at least one result")));
   GraphBuilder c;
   c.input(f32({2}));
-  EXPECT_THAT(std::move(c).finish({{.node = 4, .result = 0}}), IsError(ErrorCode::kVerify, HasSubstr("names no value")));
+  EXPECT_THAT(std::move(c).finish({{.node = 4, .result = 0}}),
+              IsError(ErrorCode::kVerify, HasSubstr("names no value")));
 }
 
 TEST(Graph, InputsCannotBeAddedAsNodes) {

@@ -14,8 +14,8 @@ enum class TokenKind : uint8_t { kEnd, kWord, kNumber, kString, kValue, kBytes, 
 
 struct Token {
   TokenKind kind{};
-  std::string_view text;   // of kValue and kBytes without the leading % or #; of kString still escaped, without quotes
-  size_t offset{};         // of its first character in the text
+  std::string_view text;  // of kValue and kBytes without the leading % or #; of kString still escaped, without quotes
+  size_t offset{};        // of its first character in the text
 };
 
 // Splits the text lazily; never looks further than one token.

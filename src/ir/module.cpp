@@ -14,7 +14,8 @@ bool same(const Function& a, const Function& b) {
 }  // namespace
 
 const Function* Module::find(std::string_view function) const {
-  const auto it = std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == function; });
+  const auto it =
+      std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == function; });
   return it == functions.end() ? nullptr : &*it;
 }
 
@@ -37,8 +38,7 @@ std::string in_words(const Recipe& recipe) {
   if (recipe.sources.empty()) out = "synthetic";
   for (const StepKind step : recipe.steps) out += fmt::format(" -> {}", kStepTable[static_cast<size_t>(step)].name);
   out += " -> ";
-  for (size_t i = 0; i < recipe.outputs.size(); ++i)
-    out += (i == 0 ? "" : " + ") + to_string(recipe.outputs[i].type);
+  for (size_t i = 0; i < recipe.outputs.size(); ++i) out += (i == 0 ? "" : " + ") + to_string(recipe.outputs[i].type);
   return out;
 }
 

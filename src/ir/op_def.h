@@ -15,9 +15,11 @@
 namespace headrace {
 
 class Graph;
-class HloWriter;                       // ops/hlo_writer.h
-template <class F> class EvalContext;  // ops/eval.h
-template <class F> class HostTensor;   // ops/eval.h
+class HloWriter;  // ops/hlo_writer.h
+template <class F>
+class EvalContext;  // ops/eval.h
+template <class F>
+class HostTensor;  // ops/eval.h
 
 // Core ops are StableHLO's. Structured ops stand for what engines want spelt differently; expansions
 // (passes/expansions.def) turn them into core ops late.
@@ -38,15 +40,15 @@ using Eval = Result<std::vector<HostTensor<F>>> (*)(EvalContext<F>&);
 using WriteHlo = void (*)(HloWriter&);
 
 struct OpDef {
-  std::string_view name;          // HIR name; for core ops StableHLO's mnemonic
+  std::string_view name;  // HIR name; for core ops StableHLO's mnemonic
   OpLevel level{};
-  std::string_view summary;       // one line for docs: what it computes
-  std::string_view spec;          // where it is defined: "stablehlo spec.md#clamp", "docs/structured-ops.md#linear"
-  int operands{};                 // count, or -1: any number
+  std::string_view summary;  // one line for docs: what it computes
+  std::string_view spec;     // where it is defined: "stablehlo spec.md#clamp", "docs/structured-ops.md#linear"
+  int operands{};            // count, or -1: any number
   std::span<const AttrSpec> attrs;
   int regions{};
-  Infer infer{};                  // result types from operands, attributes and regions; errors: kInfer
-  Eval<float> eval_f32{};         // reference evaluation: the obvious loop
+  Infer infer{};           // result types from operands, attributes and regions; errors: kInfer
+  Eval<float> eval_f32{};  // reference evaluation: the obvious loop
   Eval<double> eval_f64{};
   WriteHlo hlo{};
 };

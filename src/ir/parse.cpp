@@ -34,8 +34,8 @@ class Linker {
       if (it == results.end())
         faults_.push_back(fmt::format("{}: value %{} is not defined before its use", in_.position(v.offset), v.number));
       else if (v.result >= it->second)
-        faults_.push_back(fmt::format("{}: value %{} has {} results, not {}", in_.position(v.offset), v.number, it->second,
-                                      v.result + 1));
+        faults_.push_back(fmt::format("{}: value %{} has {} results, not {}", in_.position(v.offset), v.number,
+                                      it->second, v.result + 1));
     };
     for (const RawNode& node : raw.nodes) {
       for (const RawValue& operand : node.operands) use(operand);

@@ -12,7 +12,8 @@ namespace {
 
 Result<std::vector<std::byte>> bytes_of(TokenStream& in) {
   const std::string_view digits = in.peek().text;
-  if (in.peek().kind != TokenKind::kBytes || digits.size() % 2 != 0) return in.error("expected # and pairs of hex digits");
+  if (in.peek().kind != TokenKind::kBytes || digits.size() % 2 != 0)
+    return in.error("expected # and pairs of hex digits");
   std::vector<std::byte> out(digits.size() / 2);
   for (size_t i = 0; i < out.size(); ++i) {
     unsigned byte = 0;
@@ -140,14 +141,22 @@ Result<Attr> parse_attr(TokenStream& in, AttrKind kind) {
     return std::move(result).map([](auto value) { return Attr(std::move(value)); });
   };
   switch (kind) {
-    case AttrKind::kInt: return wrap(in.integer());
-    case AttrKind::kFloat: return real(in);
-    case AttrKind::kString: return wrap(in.string());
-    case AttrKind::kInts: return ints(in);
-    case AttrKind::kShape: return wrap(in.shape());
-    case AttrKind::kDType: return dtype(in);
-    case AttrKind::kLiteral: return literal(in);
-    case AttrKind::kTypes: return types(in);
+    case AttrKind::kInt:
+      return wrap(in.integer());
+    case AttrKind::kFloat:
+      return real(in);
+    case AttrKind::kString:
+      return wrap(in.string());
+    case AttrKind::kInts:
+      return ints(in);
+    case AttrKind::kShape:
+      return wrap(in.shape());
+    case AttrKind::kDType:
+      return dtype(in);
+    case AttrKind::kLiteral:
+      return literal(in);
+    case AttrKind::kTypes:
+      return types(in);
   }
   throw InternalError("attribute kind out of range");
 }

@@ -49,7 +49,8 @@ Result<RawGraph> region(TokenStream& in, OpLookup lookup, int depth) {
   while (!in.at(")")) {
     if (!graph.inputs.empty()) HR_TRY_STATUS(in.expect(","));
     HR_TRY(const RawValue input, value(in));
-    if (input.number != graph.inputs.size() || input.result != 0) return in.error("inputs are numbered from %0 upwards");
+    if (input.number != graph.inputs.size() || input.result != 0)
+      return in.error("inputs are numbered from %0 upwards");
     HR_TRY_STATUS(in.expect(":"));
     HR_TRY(auto type, in.type());
     graph.inputs.push_back(std::move(type));

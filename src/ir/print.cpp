@@ -36,7 +36,8 @@ std::string type_of(const Literal& literal) {
   return out + ']';
 }
 
-// The shortest decimal that reads back to the same bits; bytes where there is none (inf, NaN) or f64 detail is at stake.
+// The shortest decimal that reads back to the same bits; bytes where there is none (inf, NaN) or f64 detail is at
+// stake.
 std::string element(const Literal& literal, size_t i) {
   if (!is_float(literal.dtype)) return fmt::format("{}", literal.int_at(i));
   const double value = literal.at(i);
@@ -154,7 +155,8 @@ std::string print(const Module& module) {
   for (const Symbol& s : module.symbols) out += fmt::format("symbol {} [{}, {}]\n", s.name, s.min, s.max);
   for (size_t i = 0; i < module.recipes.size(); ++i) recipe(out, i, module.recipes[i]);
   for (const Parameter& p : module.parameters)
-    out += fmt::format("parameter {}: {} {} {} {}\n", quoted(p.name), to_string(p.type), name(p.role), p.recipe, p.output);
+    out +=
+        fmt::format("parameter {}: {} {} {} {}\n", quoted(p.name), to_string(p.type), name(p.role), p.recipe, p.output);
   for (const Function& f : module.functions) function(out, f);
   return out;
 }

@@ -1,8 +1,9 @@
 // Recipes: how a parameter's bytes come out of the checkpoint. Pure data; src/weights executes them.
 //
-// A recipe reads its sources once and may have several outputs (a quantising step yields weight and scale from one read)
-// or no source at all (synthetic weights). Steps work on runs of whole blocks, so that a recipe streams: they never move
-// rows, and never fold in constants that the container does not hold (DESIGN.md), which keeps in-place use possible.
+// A recipe reads its sources once and may have several outputs (a quantising step yields weight and scale from one
+// read) or no source at all (synthetic weights). Steps work on runs of whole blocks, so that a recipe streams: they
+// never move rows, and never fold in constants that the container does not hold (DESIGN.md), which keeps in-place use
+// possible.
 #pragma once
 
 #include <cstdint>

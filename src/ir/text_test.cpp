@@ -10,9 +10,9 @@
 namespace headrace {
 namespace {
 
-using testing::IsError;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::IsError;
 
 constexpr std::string_view kEverything = R"(headrace.module 1 "all \"kinds\" of\x0a text"
 symbol past [0, 7]
@@ -53,11 +53,16 @@ TEST(HirText, RoundTrips) {
 
 TEST(HirText, LiteralsReadBackBitEqual) {
   const std::vector<Literal> literals = {
-      Literal::filled(DType::kF32, {}, 0.1F), Literal::filled(DType::kF32, {3}, -0.0),
-      Literal::filled(DType::kF32, {}, 1e-45F), Literal::filled(DType::kF32, {}, std::numeric_limits<double>::infinity()),
-      Literal::filled(DType::kF16, {}, 65504), Literal::filled(DType::kBF16, {2, 0}, 3.0),
-      Literal::filled(DType::kF64, {}, 0.1), Literal::of_ints(DType::kI64, {2}, {INT64_MIN, INT64_MAX}),
-      Literal::of_ints(DType::kI1, {3}, {1, 0, 1}), Literal::of_ints(DType::kI8, {20}, std::vector<int64_t>(20, -7)),
+      Literal::filled(DType::kF32, {}, 0.1F),
+      Literal::filled(DType::kF32, {3}, -0.0),
+      Literal::filled(DType::kF32, {}, 1e-45F),
+      Literal::filled(DType::kF32, {}, std::numeric_limits<double>::infinity()),
+      Literal::filled(DType::kF16, {}, 65504),
+      Literal::filled(DType::kBF16, {2, 0}, 3.0),
+      Literal::filled(DType::kF64, {}, 0.1),
+      Literal::of_ints(DType::kI64, {2}, {INT64_MIN, INT64_MAX}),
+      Literal::of_ints(DType::kI1, {3}, {1, 0, 1}),
+      Literal::of_ints(DType::kI8, {20}, std::vector<int64_t>(20, -7)),
       {.dtype = DType::kF32,
        .sizes = {2},
        .splat = false,
@@ -72,7 +77,8 @@ TEST(HirText, LiteralsReadBackBitEqual) {
   }
   ASSERT_OK_AND_ASSIGN(GraphPtr graph, std::move(b).finish(results));
   Module module{.name = "m", .symbols = {}, .recipes = {}, .parameters = {}, .functions = {}};
-  module.functions.push_back({.name = "f", .visibility = {}, .arguments = {}, .results = names, .state = {}, .graph = graph});
+  module.functions.push_back(
+      {.name = "f", .visibility = {}, .arguments = {}, .results = names, .state = {}, .graph = graph});
   ASSERT_OK_AND_ASSIGN(const Module again, parse_module(print(module), ops::lookup));
   EXPECT_EQ(again, module) << print(module);
 }
@@ -101,29 +107,48 @@ constexpr Bad kBad[] = {
     {"dim_string", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[\"seq\"])", "expected a dim, found 'seq'"},
     {"dim_empty", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1,,2])", "expected a dim, found ','"},
     {"dim_overflow", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[9223372036854775807 + 1])", "overflows"},
-    {"op", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> (\"y\": f32[1]) { %1 = frobnicate(%0) : f32[1] return %1 }",
+    {"op",
+     "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> (\"y\": f32[1]) { %1 = frobnicate(%0) : f32[1] "
+     "return %1 }",
      "unknown operation 'frobnicate'"},
     {"input_op", "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = input() {index = 0} : f32[1] return %0 }",
      "unknown operation 'input'"},
-    {"attribute", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> () { %1 = transpose(%0) {perm = [0]} : f32[1] return %1 }",
+    {"attribute",
+     "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> () { %1 = transpose(%0) {perm = [0]} : f32[1] "
+     "return %1 }",
      "expected 'permutation'"},
-    {"types", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> () { %1 = add(%0, %0) : f32[2] return %1 }",
+    {"types",
+     "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> () { %1 = add(%0, %0) : f32[2] return %1 }",
      "add gives f32[1], the text says f32[2]"},
-    {"results", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> (\"y\": f32[2]) { %1 = add(%0, %0) : f32[1] return %1 }",
+    {"results",
+     "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> (\"y\": f32[2]) { %1 = add(%0, %0) : f32[1] "
+     "return %1 }",
      "are not those declared"},
-    {"literal_bytes", "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense f32[2] #00000000} : f32[2] return %0 }",
+    {"literal_bytes",
+     "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense f32[2] #00000000} : f32[2] "
+     "return %0 }",
      "a literal of 2 elements has 4 bytes"},
-    {"literal_size", "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense i8[9223372036854775807, 9] #00} : i8[1] return %0 }",
+    {"literal_size",
+     "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense i8[9223372036854775807, 9] "
+     "#00} : i8[1] return %0 }",
      "static shape of countable size"},
-    {"literal_range", "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = splat i8[] 128} : i8[] return %0 }",
+    {"literal_range",
+     "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = splat i8[] 128} : i8[] return %0 }",
      "128 is out of range for i8"},
-    {"literal_negative", "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense u8[1] [-1]} : u8[1] return %0 }",
+    {"literal_negative",
+     "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense u8[1] [-1]} : u8[1] return %0 "
+     "}",
      "-1 is out of range for u8"},
-    {"literal_bool", "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense i1[2] #0102} : i1[2] return %0 }",
+    {"literal_bool",
+     "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense i1[2] #0102} : i1[2] return "
+     "%0 }",
      "an i1 byte is 00 or 01"},
-    {"twice", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> () { %1 = add(%0, %0) : f32[1] %1 = add(%0, %0) : f32[1] return %1 }",
+    {"twice",
+     "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> () { %1 = add(%0, %0) : f32[1] %1 = add(%0, %0) : "
+     "f32[1] return %1 }",
      "value %1 is defined twice"},
-    {"no_result", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> () { return }", "at least one result"},
+    {"no_result", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> () { return }",
+     "at least one result"},
 };
 
 TEST(HirText, FaultsAreRefusedWithTheirPlace) {
@@ -136,9 +161,9 @@ TEST(HirText, EveryValueThatDoesNotLinkIsListed) {
   EXPECT_THAT(parse_module("headrace.module 1 \"m\"\nfunc public \"f\"(%0 \"x\": f32[1]) -> (\"y\": f32[1]) {\n"
                            "  %1 = add(%7, %0) : f32[1]\n  %2 = add(%1#1, %8) : f32[1]\n  return %9\n}",
                            ops::lookup),
-              IsError(ErrorCode::kHirParse,
-                      AllOf(HasSubstr("3:12: value %7 is not defined"), HasSubstr("4:12: value %1 has 1 results, not 2"),
-                            HasSubstr("4:18: value %8"), HasSubstr("5:10: value %9"))));
+              IsError(ErrorCode::kHirParse, AllOf(HasSubstr("3:12: value %7 is not defined"),
+                                                  HasSubstr("4:12: value %1 has 1 results, not 2"),
+                                                  HasSubstr("4:18: value %8"), HasSubstr("5:10: value %9"))));
 }
 
 // Each fault names its place, and finding places must not cost the text's length each.
@@ -163,7 +188,8 @@ TEST(HirText, AnyTruncationIsAnError) {
     const auto module = parse_module(kEverything.substr(0, length), ops::lookup);
     // A cut between two top-level items leaves a shorter module; everything else is an error.
     if (!module) continue;
-    EXPECT_TRUE(kEverything[length - 1] == '\n' || kEverything[length] == '\n' || kEverything[length - 1] == ']') << length;
+    EXPECT_TRUE(kEverything[length - 1] == '\n' || kEverything[length] == '\n' || kEverything[length - 1] == ']')
+        << length;
   }
 }
 

@@ -81,7 +81,8 @@ class Verifier {
   void unique(const std::string& function, std::string_view what, const std::vector<std::string>& names) {
     std::unordered_set<std::string> seen;
     for (const std::string& n : names)
-      if (n.empty() || !seen.insert(n).second) fault("function '{}': {} name '{}' is empty or repeated", function, what, n);
+      if (n.empty() || !seen.insert(n).second)
+        fault("function '{}': {} name '{}' is empty or repeated", function, what, n);
   }
 
   void graph(const std::string& where, const Graph& g, int depth) {

@@ -8,9 +8,9 @@
 namespace headrace {
 namespace {
 
-using testing::IsError;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::IsError;
 
 Module parsed(std::string_view body) {
   auto module = parse_module("headrace.module 1 \"m\"\n" + std::string(body), ops::lookup);
@@ -32,20 +32,25 @@ struct Bad {
 };
 
 constexpr Bad kBad[] = {
-    {"nothing computed", "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { return %0 }", "'f' computes nothing"},
-    {"symbol undeclared", "func public \"f\"(%0 \"x\": f32[n]) -> (\"y\": f32[n]) { %1 = add(%0, %0) : f32[n] return %1 }",
+    {"nothing computed", "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { return %0 }",
+     "'f' computes nothing"},
+    {"symbol undeclared",
+     "func public \"f\"(%0 \"x\": f32[n]) -> (\"y\": f32[n]) { %1 = add(%0, %0) : f32[n] return %1 }",
      "symbol 'n' is not declared"},
     {"symbol twice", "symbol n [1, 2] symbol n [1, 2]", "symbol 'n' is declared twice"},
     {"symbol bounds", "symbol n [3, 2]", "has bounds [3, 2]"},
     {"parameter undeclared",
-     "func public \"f\"() -> (\"y\": f32[4]) { %0 = parameter() {name = \"w\", dtype = f32, shape = [4]} : f32[4] return %0 }",
+     "func public \"f\"() -> (\"y\": f32[4]) { %0 = parameter() {name = \"w\", dtype = f32, shape = [4]} : f32[4] "
+     "return %0 }",
      "parameter 'w' is not declared"},
     {"parameter type",
      "recipe 0 { step copy output \"w\": f32[5] } parameter \"w\": f32[5] norm 0 0\n"
-     "func public \"f\"() -> (\"y\": f32[4]) { %0 = parameter() {name = \"w\", dtype = f32, shape = [4]} : f32[4] return %0 }",
+     "func public \"f\"() -> (\"y\": f32[4]) { %0 = parameter() {name = \"w\", dtype = f32, shape = [4]} : f32[4] "
+     "return %0 }",
      "is used as f32[4], declared as f32[5]"},
     {"parameter recipe", "parameter \"w\": f32[5] norm 3 0", "output 0 of recipe 3, which does not exist"},
-    {"parameter output", "recipe 0 { step copy output \"v\": f32[5] } parameter \"w\": f32[5] norm 0 0", "tied to a recipe for 'v'"},
+    {"parameter output", "recipe 0 { step copy output \"v\": f32[5] } parameter \"w\": f32[5] norm 0 0",
+     "tied to a recipe for 'v'"},
     {"parameter twice",
      "recipe 0 { step copy output \"w\": f32[5] } parameter \"w\": f32[5] norm 0 0 parameter \"w\": f32[5] norm 0 0",
      "parameter 'w' is declared twice"},
@@ -53,28 +58,37 @@ constexpr Bad kBad[] = {
      "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = add(%0, %0) : f32[4] return %1 }"
      "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = add(%0, %0) : f32[4] return %1 }",
      "function 'f' is defined twice"},
-    {"argument names", "func public \"f\"(%0 \"x\": f32[4], %1 \"x\": f32[4]) -> (\"y\": f32[4]) { %2 = add(%0, %1) : f32[4] return %2 }",
+    {"argument names",
+     "func public \"f\"(%0 \"x\": f32[4], %1 \"x\": f32[4]) -> (\"y\": f32[4]) { %2 = add(%0, %1) : f32[4] return %2 }",
      "argument name 'x' is empty or repeated"},
-    {"state range", "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) state (0 = 3) { %1 = add(%0, %0) : f32[4] return %1 }",
+    {"state range",
+     "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) state (0 = 3) { %1 = add(%0, %0) : f32[4] return %1 }",
      "state pair (0, 3) is out of range"},
     {"state twice",
-     "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4], \"z\": f32[4]) state (0 = 0, 0 = 1) { %1 = add(%0, %0) : f32[4] return %1, %1 }",
+     "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4], \"z\": f32[4]) state (0 = 0, 0 = 1) { %1 = add(%0, %0) : "
+     "f32[4] return %1, %1 }",
      "state pair (0, 1) shares a side with another"},
-    {"negative dim", "func public \"f\"(%0 \"x\": f32[-4]) -> (\"y\": f32[-4]) { %1 = add(%0, %0) : f32[-4] return %1 }",
+    {"negative dim",
+     "func public \"f\"(%0 \"x\": f32[-4]) -> (\"y\": f32[-4]) { %1 = add(%0, %0) : f32[-4] return %1 }",
      "dim -4 is negative"},
     {"state type",
-     "func public \"f\"(%0 \"x\": f32[4], %1 \"c\": f32[5]) -> (\"y\": f32[4]) state (1 = 0) { %2 = add(%0, %0) : f32[4] return %2 }",
+     "func public \"f\"(%0 \"x\": f32[4], %1 \"c\": f32[5]) -> (\"y\": f32[4]) state (1 = 0) { %2 = add(%0, %0) : "
+     "f32[4] return %2 }",
      "differ in type"},
     {"call of nothing",
-     "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"g\", results = (f32[4])} : f32[4] return %1 }",
+     "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"g\", results = (f32[4])} : "
+     "f32[4] return %1 }",
      "call of 'g', which does not exist"},
     {"call signature",
      "func private \"g\"(%0 \"x\": f32[5]) -> (\"y\": f32[5]) { %1 = add(%0, %0) : f32[5] return %1 }"
-     "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"g\", results = (f32[4])} : f32[4] return %1 }",
+     "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"g\", results = (f32[4])} : "
+     "f32[4] return %1 }",
      "call of 'g' does not match its signature"},
     {"recursion",
-     "func private \"g\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"h\", results = (f32[4])} : f32[4] return %1 }"
-     "func private \"h\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"g\", results = (f32[4])} : f32[4] return %1 }",
+     "func private \"g\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"h\", results = (f32[4])} : "
+     "f32[4] return %1 }"
+     "func private \"h\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"g\", results = (f32[4])} : "
+     "f32[4] return %1 }",
      "calls itself"},
 };
 
@@ -89,7 +103,9 @@ TEST(Verify, FaultsAreReportedTogether) {
 }
 
 TEST(Verify, NamesThatAreMissingAreFaultsLikeOthers) {
-  Module module = parsed("func public \"f\"(%0 \"x\": f32[4], %1 \"s\": i32[]) -> (\"y\": f32[4]) state (1 = 0) { %2 = add(%0, %0) : f32[4] return %2 }");
+  Module module = parsed(
+      "func public \"f\"(%0 \"x\": f32[4], %1 \"s\": i32[]) -> (\"y\": f32[4]) state (1 = 0) { %2 = add(%0, %0) : "
+      "f32[4] return %2 }");
   module.functions[0].arguments.clear();
   EXPECT_THAT(verify(module), IsError(ErrorCode::kVerify, AllOf(HasSubstr("names 0 arguments, its graph has 2"),
                                                                 HasSubstr("state argument 1 and its result differ"))));
@@ -99,8 +115,10 @@ TEST(Verify, CallsNestToABound) {
   for (const auto& [functions, good] : {std::pair(65, true), std::pair(66, false), std::pair(5000, false)}) {
     std::string text;
     for (int i = 0; i < functions; ++i) {
-      const std::string body = i == 0 ? "add(%0, %0)" : fmt::format("call(%0) {{callee = \"f{}\", results = (f32[4])}}", i - 1);
-      text += fmt::format("func public \"f{}\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) {{ %1 = {} : f32[4] return %1 }}\n", i, body);
+      const std::string body =
+          i == 0 ? "add(%0, %0)" : fmt::format("call(%0) {{callee = \"f{}\", results = (f32[4])}}", i - 1);
+      text += fmt::format("func public \"f{}\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) {{ %1 = {} : f32[4] return %1 }}\n",
+                          i, body);
     }
     if (good)
       EXPECT_OK(verify(parsed(text)));
@@ -110,9 +128,10 @@ TEST(Verify, CallsNestToABound) {
 }
 
 TEST(Verify, AcceptsCallsWithoutRecursion) {
-  EXPECT_OK(verify(parsed(
-      "func private \"g\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = add(%0, %0) : f32[4] return %1 }"
-      "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"g\", results = (f32[4])} : f32[4] return %1 }")));
+  EXPECT_OK(
+      verify(parsed("func private \"g\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = add(%0, %0) : f32[4] return %1 }"
+                    "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) { %1 = call(%0) {callee = \"g\", results = "
+                    "(f32[4])} : f32[4] return %1 }")));
 }
 
 TEST(Rewrite, NothingChangedIsTheSameGraph) {
@@ -127,7 +146,8 @@ TEST(Rewrite, NothingChangedIsTheSameGraph) {
 TEST(Rewrite, AReplacementTakesTheNodesPlaceAndDeadNodesVanish) {
   const Module module = parsed(kAddTwice);
   // (x + x) + x -> x * x: the inner sum is not copied.
-  ASSERT_OK_AND_ASSIGN(const Module after, rewrite(module, [](GraphBuilder& b, const RewriteSite& site) -> Result<std::vector<ValueId>> {
+  ASSERT_OK_AND_ASSIGN(const Module after,
+                       rewrite(module, [](GraphBuilder& b, const RewriteSite& site) -> Result<std::vector<ValueId>> {
                          if (site.node != 2) return std::vector<ValueId>{};
                          HR_TRY(const ValueId square, b.add(ops::kMultiply, {site.operands[1], site.operands[1]}));
                          return std::vector{square};

@@ -1,5 +1,5 @@
-// Reads an architecture's configuration and remembers where each value came from. Faults are collected, so that a user sees
-// all of them at once; reading goes on with a harmless stand-in that finish() never lets out.
+// Reads an architecture's configuration and remembers where each value came from. Faults are collected, so that a user
+// sees all of them at once; reading goes on with a harmless stand-in that finish() never lets out.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ class ConfigReader {
   // A finite number > 0 that must be there.
   [[nodiscard]] double positive(std::string_view field, std::string_view name);
   // The same with a documented default, which the user is warned about.
-  [[nodiscard]] double positive_or(std::string_view field, std::string_view name, double fallback, std::string_view why);
+  [[nodiscard]] double positive_or(std::string_view field, std::string_view name, double fallback,
+                                   std::string_view why);
   // One number per layer: the key holds one for all or an array of exactly `layers`.
   [[nodiscard]] std::vector<int64_t> count_each(std::string_view field, std::string_view name, int64_t layers,
                                                 int64_t fallback, std::string_view why);

@@ -1,5 +1,5 @@
-// Architecture `llama` (Touvron et al. 2023, arXiv:2302.13971; GQA: Ainslie et al. 2023, arXiv:2305.13245): pre-norm blocks
-// of grouped-query attention with RoPE and a SwiGLU feed-forward net. Keys and tensor names are llama.cpp's.
+// Architecture `llama` (Touvron et al. 2023, arXiv:2302.13971; GQA: Ainslie et al. 2023, arXiv:2305.13245): pre-norm
+// blocks of grouped-query attention with RoPE and a SwiGLU feed-forward net. Keys and tensor names are llama.cpp's.
 #include <cmath>
 
 #include "formats/meta.h"
@@ -15,7 +15,7 @@ struct LlamaConfig {
   int64_t layers{};
   int64_t context{};
   int64_t width{};
-  int64_t hidden{};    // of the feed-forward net
+  int64_t hidden{};  // of the feed-forward net
   int64_t heads{};
   int64_t kv_heads{};
   int64_t head_width{};
@@ -113,7 +113,8 @@ int64_t layer_count(ConfigReader& read, const Checkpoint& checkpoint) {
   for (int64_t i = 0; i < layers; ++i) {
     const std::string first = fmt::format("blk.{}.attn_norm.weight", i);
     if (checkpoint.find(first) != nullptr) continue;
-    read.fault(ErrorCode::kTensorLink, "key '{}' is {}, but tensor '{}' is missing", read.key("block_count"), layers, first);
+    read.fault(ErrorCode::kTensorLink, "key '{}' is {}, but tensor '{}' is missing", read.key("block_count"), layers,
+               first);
     return std::max<int64_t>(1, i);
   }
   return layers;
@@ -174,7 +175,9 @@ int64_t vocabulary_rows(ConfigReader& read, const Checkpoint& checkpoint) {
 class Llama final : public Model {
  public:
   Llama(LlamaConfig config, std::vector<ConfigEntry> entries)
-      : config_(config), entries_(std::move(entries)), weights_(name_weights(config)),
+      : config_(config),
+        entries_(std::move(entries)),
+        weights_(name_weights(config)),
         tensors_(tensor_table(config, weights_)) {}
 
   [[nodiscard]] std::string_view architecture() const override { return "llama"; }

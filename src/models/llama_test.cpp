@@ -11,11 +11,11 @@
 namespace headrace {
 namespace {
 
-using testing::GgufSpec;
-using testing::IsError;
 using ::testing::AllOf;
 using ::testing::Contains;
+using testing::GgufSpec;
 using ::testing::HasSubstr;
+using testing::IsError;
 
 using Change = std::function<void(GgufSpec&)>;
 
@@ -78,7 +78,8 @@ TEST(Llama, PlacesNameTheTypedBlocks) {
   const Graph& g = *o.module->find("score")->graph;
   std::vector<std::string> places;
   for (uint32_t i = 0; i < g.nodes().size(); ++i) places.push_back(g.place(i));
-  for (const char* place : {"token_embd", "rope", "blk.0.attn_norm", "blk.1.attn.q", "blk.1.attn.output", "blk.1.ffn", "output"})
+  for (const char* place :
+       {"token_embd", "rope", "blk.0.attn_norm", "blk.1.attn.q", "blk.1.attn.output", "blk.1.ffn", "output"})
     EXPECT_THAT(places, Contains(std::string(place)));
 }
 
@@ -94,50 +95,93 @@ std::vector<Refusal> refusals() {
   const auto set = [](GgufKv kv) { return [kv](GgufSpec& s) { s.set(kv); }; };
   const auto drop = [](const char* what) { return [what](GgufSpec& s) { s.drop(what); }; };
   return {
-      {"architecture", set(kv_string("general.architecture", "phi3")), ErrorCode::kArchitecture,
+      {"architecture",
+       set(kv_string("general.architecture", "phi3")),
+       ErrorCode::kArchitecture,
        {"architecture 'phi3' is not supported; supported: llama"}},
-      {"no architecture", drop("general.architecture"), ErrorCode::kArchitecture, {"key 'general.architecture' is missing"}},
-      {"no eps (D29)", drop("llama.attention.layer_norm_rms_epsilon"), ErrorCode::kConfigMissing,
+      {"no architecture",
+       drop("general.architecture"),
+       ErrorCode::kArchitecture,
+       {"key 'general.architecture' is missing"}},
+      {"no eps (D29)",
+       drop("llama.attention.layer_norm_rms_epsilon"),
+       ErrorCode::kConfigMissing,
        {"key 'llama.attention.layer_norm_rms_epsilon' is missing"}},
-      {"eps NaN", set(kv_f32("llama.attention.layer_norm_rms_epsilon", std::numeric_limits<float>::quiet_NaN())),
-       ErrorCode::kConfigValue, {"is nan, expected a finite number above 0"}},
+      {"eps NaN",
+       set(kv_f32("llama.attention.layer_norm_rms_epsilon", std::numeric_limits<float>::quiet_NaN())),
+       ErrorCode::kConfigValue,
+       {"is nan, expected a finite number above 0"}},
       {"base 0 (D07)", set(kv_f32("llama.rope.freq_base", 0)), ErrorCode::kConfigValue, {"llama.rope.freq_base' is 0"}},
       {"no layers key", drop("llama.block_count"), ErrorCode::kConfigMissing, {"key 'llama.block_count' is missing"}},
       {"layers 0 (A18)", set(kv_u32("llama.block_count", 0)), ErrorCode::kConfigValue, {"'llama.block_count' is 0"}},
-      {"layers 3 (A18)", set(kv_u32("llama.block_count", 3)), ErrorCode::kTensorLink,
+      {"layers 3 (A18)",
+       set(kv_u32("llama.block_count", 3)),
+       ErrorCode::kTensorLink,
        {"'llama.block_count' is 3, but tensor 'blk.2.attn_norm.weight' is missing"}},
-      {"layers 2^32+2 (A18)", set(kv_u64("llama.block_count", (uint64_t{1} << 32) + 2)), ErrorCode::kConfigValue,
+      {"layers 2^32+2 (A18)",
+       set(kv_u64("llama.block_count", (uint64_t{1} << 32) + 2)),
+       ErrorCode::kConfigValue,
        {"'llama.block_count' is 4294967298"}},
       {"layers as text", set(kv_string("llama.block_count", "2")), ErrorCode::kConfigValue, {"llama.block_count"}},
       {"heads 0", set(kv_u32("llama.attention.head_count", 0)), ErrorCode::kConfigValue, {"head_count' is 0"}},
-      {"heads do not divide", set(kv_u32("llama.attention.head_count", 3)), ErrorCode::kConfigValue,
+      {"heads do not divide",
+       set(kv_u32("llama.attention.head_count", 3)),
+       ErrorCode::kConfigValue,
        {"3 query heads do not divide into 2 key heads"}},
-      {"kv heads per layer differ (A17)", set(kv_array("llama.attention.head_count_kv", Gv::kU32, {2, 4})),
-       ErrorCode::kConfigUnsupported, {"differs between layers"}},
+      {"kv heads per layer differ (A17)",
+       set(kv_array("llama.attention.head_count_kv", Gv::kU32, {2, 4})),
+       ErrorCode::kConfigUnsupported,
+       {"differs between layers"}},
       {"kv heads negative (A17)", set(kv_i32("llama.attention.head_count_kv", -1)), ErrorCode::kConfigValue, {"is -1"}},
-      {"kv heads of wrong count (A17)", set(kv_array("llama.attention.head_count_kv", Gv::kU32, {2, 2, 2})),
-       ErrorCode::kConfigValue, {"head_count_kv"}},
-      {"value width (D05)", set(kv_u32("llama.attention.value_length", 4)), ErrorCode::kConfigUnsupported,
+      {"kv heads of wrong count (A17)",
+       set(kv_array("llama.attention.head_count_kv", Gv::kU32, {2, 2, 2})),
+       ErrorCode::kConfigValue,
+       {"head_count_kv"}},
+      {"value width (D05)",
+       set(kv_u32("llama.attention.value_length", 4)),
+       ErrorCode::kConfigUnsupported,
        {"value heads are 4 wide and key heads 8"}},
-      {"rope width odd", set(kv_u32("llama.rope.dimension_count", 7)), ErrorCode::kConfigValue, {"is 7, expected an even number up to 8"}},
-      {"rope scaling (D09)", set(kv_string("llama.rope.scaling.type", "yarn")), ErrorCode::kConfigUnsupported,
+      {"rope width odd",
+       set(kv_u32("llama.rope.dimension_count", 7)),
+       ErrorCode::kConfigValue,
+       {"is 7, expected an even number up to 8"}},
+      {"rope scaling (D09)",
+       set(kv_string("llama.rope.scaling.type", "yarn")),
+       ErrorCode::kConfigUnsupported,
        {"'llama.rope.scaling.type' is 'yarn'"}},
-      {"old linear scale (D09)", set(kv_f32("llama.rope.scale_linear", 4)), ErrorCode::kConfigUnsupported, {"scale_linear' is 4"}},
+      {"old linear scale (D09)",
+       set(kv_f32("llama.rope.scale_linear", 4)),
+       ErrorCode::kConfigUnsupported,
+       {"scale_linear' is 4"}},
       {"experts", set(kv_u32("llama.expert_count", 8)), ErrorCode::kConfigUnsupported, {"'llama.expert_count' is 8"}},
-      {"clamp (D30)", set(kv_f32("llama.attention.clamp_kqv", 2)), ErrorCode::kConfigUnsupported,
+      {"clamp (D30)",
+       set(kv_f32("llama.attention.clamp_kqv", 2)),
+       ErrorCode::kConfigUnsupported,
        {"key 'llama.attention.clamp_kqv' (2) may change the result"}},
-      {"softcap (D30)", set(kv_f32("llama.attn_logit_softcapping", 50)), ErrorCode::kConfigUnsupported, {"attn_logit_softcapping"}},
-      {"bias (D04)", [](GgufSpec& s) { s.tensors.push_back({"blk.0.attn_q.bias", {32}, 0, std::string(128, '\0')}); },
-       ErrorCode::kTensorLink, {"tensor 'blk.0.attn_q.bias' [32] has no place"}},
-      {"rope factors (D08)", [](GgufSpec& s) { s.tensors.push_back({"rope_freqs.weight", {4}, 0, std::string(16, '\0')}); },
-       ErrorCode::kTensorLink, {"tensor 'rope_freqs.weight' [4] has no place"}},
+      {"softcap (D30)",
+       set(kv_f32("llama.attn_logit_softcapping", 50)),
+       ErrorCode::kConfigUnsupported,
+       {"attn_logit_softcapping"}},
+      {"bias (D04)",
+       [](GgufSpec& s) {
+         s.tensors.push_back({"blk.0.attn_q.bias", {32}, 0, std::string(128, '\0')});
+       },
+       ErrorCode::kTensorLink,
+       {"tensor 'blk.0.attn_q.bias' [32] has no place"}},
+      {"rope factors (D08)",
+       [](GgufSpec& s) {
+         s.tensors.push_back({"rope_freqs.weight", {4}, 0, std::string(16, '\0')});
+       },
+       ErrorCode::kTensorLink,
+       {"tensor 'rope_freqs.weight' [4] has no place"}},
       {"undecodable type (A22)",
        [](GgufSpec& s) {
          s.tensor("blk.0.ffn_gate.weight").ne = {256, 8};
          s.tensor("blk.0.ffn_gate.weight").type = 16;  // IQ2_XXS
          s.tensor("blk.0.ffn_gate.weight").bytes = std::string(8 * 66, '\0');
        },
-       ErrorCode::kTensorLink, {"'blk.0.ffn_gate.weight' has shape [8, 256], expected [64, 32]"}},
+       ErrorCode::kTensorLink,
+       {"'blk.0.ffn_gate.weight' has shape [8, 256], expected [64, 32]"}},
       {"several missing",
        [](GgufSpec& s) {
          s.drop("blk.0.attn_k.weight");
@@ -145,11 +189,15 @@ std::vector<Refusal> refusals() {
          s.drop("output_norm.weight");
        },
        ErrorCode::kTensorLink,
-       {"tensor 'blk.0.attn_k.weight' [16, 32] (matmul) is missing", "'blk.1.ffn_down.weight'", "'output_norm.weight'"}},
-      {"head rows (D21)", [](GgufSpec& s) {
+       {"tensor 'blk.0.attn_k.weight' [16, 32] (matmul) is missing", "'blk.1.ffn_down.weight'",
+        "'output_norm.weight'"}},
+      {"head rows (D21)",
+       [](GgufSpec& s) {
          s.tensor("output.weight").ne = {32, 46};
          s.tensor("output.weight").bytes.resize(size_t{32} * 46 * 4);
-       }, ErrorCode::kTensorLink, {"tensor 'output.weight' has shape [46, 32], expected [48, 32]"}},
+       },
+       ErrorCode::kTensorLink,
+       {"tensor 'output.weight' has shape [46, 32], expected [48, 32]"}},
   };
 }
 
@@ -165,7 +213,8 @@ TEST(Llama, AnUndecodableTypeIsNamed) {
     s.tensor("blk.0.ffn_norm.weight").type = 27;  // I64: 8 bytes an element
     s.tensor("blk.0.ffn_norm.weight").bytes.resize(size_t{32} * 8);
   });
-  EXPECT_THAT(o.module, IsError(ErrorCode::kBlockType, HasSubstr("'blk.0.ffn_norm.weight' has type I64, which cannot be decoded")));
+  EXPECT_THAT(o.module, IsError(ErrorCode::kBlockType,
+                                HasSubstr("'blk.0.ffn_norm.weight' has type I64, which cannot be decoded")));
 }
 
 TEST(Llama, DefaultsAreDocumentedAndWarned) {
@@ -185,7 +234,8 @@ TEST(Llama, EqualFormsOfAKeyGiveTheSameModule) {
   const Outcome plain = outcome([](GgufSpec&) {});
   ASSERT_OK(plain.module);
   const std::string key = "llama.attention.head_count_kv";
-  for (const GgufKv& kv : {kv_i32(key, 2), kv_u64(key, 2), kv_array(key, Gv::kU32, {2, 2}), kv_array(key, Gv::kI32, {2, 2})}) {
+  for (const GgufKv& kv :
+       {kv_i32(key, 2), kv_u64(key, 2), kv_array(key, Gv::kU32, {2, 2}), kv_array(key, Gv::kI32, {2, 2})}) {
     const Outcome other = outcome([&](GgufSpec& s) { s.set(kv); });
     ASSERT_OK(other.module);
     EXPECT_EQ(*other.module->find("score")->graph, *plain.module->find("score")->graph);
@@ -208,7 +258,8 @@ TEST(Llama, LengthsOutsideTheContextAreRefused) {
   const auto model = make_model(*checkpoint, warnings);
   ASSERT_OK(model);
   for (const int64_t seq : {int64_t{0}, (*model)->context_length() + 1})
-    EXPECT_THAT(trace_model(**model, *checkpoint, seq, warnings), IsError(ErrorCode::kOptions, HasSubstr("is outside 1 to")));
+    EXPECT_THAT(trace_model(**model, *checkpoint, seq, warnings),
+                IsError(ErrorCode::kOptions, HasSubstr("is outside 1 to")));
   EXPECT_OK(trace_model(**model, *checkpoint, 1, warnings));
   EXPECT_OK(trace_model(**model, *checkpoint, (*model)->context_length(), warnings));
 }

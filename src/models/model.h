@@ -1,5 +1,6 @@
-// What an architecture is to the rest of Headrace: a configuration with the origin of every value, a table of the tensors
-// it wants with their roles, and forward(). models.def lists the architectures; docs/adding-a-model.md is the recipe.
+// What an architecture is to the rest of Headrace: a configuration with the origin of every value, a table of the
+// tensors it wants with their roles, and forward(). models.def lists the architectures; docs/adding-a-model.md is the
+// recipe.
 #pragma once
 
 #include <memory>
@@ -17,9 +18,10 @@ namespace headrace {
 
 // One configuration value as a person and the manifest see it.
 struct ConfigEntry {
-  std::string name;    // our field: "rope_base"
-  std::string value;   // "10000"
-  std::string origin;  // "key llama.rope.freq_base", "default of llama.cpp (key llama.rope.freq_base is absent)", "tensor ..."
+  std::string name;   // our field: "rope_base"
+  std::string value;  // "10000"
+  std::string
+      origin;  // "key llama.rope.freq_base", "default of llama.cpp (key llama.rope.freq_base is absent)", "tensor ..."
 };
 
 // A tensor the model uses. Shape is row-major, outermost first.
@@ -55,8 +57,8 @@ struct ArchitectureInfo {
 [[nodiscard]] Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, Warnings& warnings);
 
 // Binds the model's tensor table to the checkpoint: one Parameter and one Recipe (to f32) per tensor. All missing and
-// misshapen tensors, undecodable block types, and tensors inside the text model's namespace that have no place are reported
-// together (kTensorLink, kBlockType); unknown tensors elsewhere are named in a warning.
+// misshapen tensors, undecodable block types, and tensors inside the text model's namespace that have no place are
+// reported together (kTensorLink, kBlockType); unknown tensors elsewhere are named in a warning.
 struct LinkedWeights {
   std::vector<Recipe> recipes;
   std::vector<Parameter> parameters;

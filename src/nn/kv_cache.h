@@ -1,6 +1,6 @@
-// Caching is a policy, not another model: forward() calls attend() once per layer and never learns how keys and values are
-// stored, extended, masked or read. A policy is a class derived from KvCache; layers that share another layer's keys name
-// their owner, and only owners have storage.
+// Caching is a policy, not another model: forward() calls attend() once per layer and never learns how keys and values
+// are stored, extended, masked or read. A policy is a class derived from KvCache; layers that share another layer's
+// keys name their owner, and only owners have storage.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 namespace headrace {
 
 struct AttendOptions {
-  double scale{};          // multiplies q.k
-  double softcap{0};       // c * tanh(score / c); 0: none
-  int64_t window{0};       // a query sees this many keys, its own included; 0: all
+  double scale{};     // multiplies q.k
+  double softcap{0};  // c * tanh(score / c); 0: none
+  int64_t window{0};  // a query sees this many keys, its own included; 0: all
 };
 
 class KvCache {

@@ -1,5 +1,5 @@
-// Layers as functions and small structs over the op table: composites only, no op knowledge beyond ops/ops.h. A layer holds
-// parameter names; its tensors come from the Tracer when it is called.
+// Layers as functions and small structs over the op table: composites only, no op knowledge beyond ops/ops.h. A layer
+// holds parameter names; its tensors come from the Tracer when it is called.
 #pragma once
 
 #include <optional>

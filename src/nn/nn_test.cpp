@@ -11,9 +11,9 @@
 namespace headrace {
 namespace {
 
-using testing::IsError;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::IsError;
 
 Type f32(Shape shape) { return {.dtype = DType::kF32, .shape = std::move(shape)}; }
 Dim seq() { return Dim::symbol("seq"); }
@@ -30,7 +30,11 @@ Result<Function> traced(std::vector<Type> inputs, const Body& body, const std::v
 }
 
 Module module_of(Function function, std::vector<Parameter> parameters = {}) {
-  Module m{.name = "m", .symbols = {{.name = "seq", .min = 1, .max = 1 << 20}}, .recipes = {}, .parameters = {}, .functions = {}};
+  Module m{.name = "m",
+           .symbols = {{.name = "seq", .min = 1, .max = 1 << 20}},
+           .recipes = {},
+           .parameters = {},
+           .functions = {}};
   for (Parameter& p : parameters) {
     p.recipe = static_cast<uint32_t>(m.recipes.size());
     m.recipes.push_back({.sources = {}, .steps = {}, .outputs = {{.parameter = p.name, .type = p.type}}});
@@ -41,19 +45,19 @@ Module module_of(Function function, std::vector<Parameter> parameters = {}) {
 }
 
 TEST(Dsl, BroadcastsLikeNumpy) {
-  ASSERT_OK_AND_ASSIGN(const Function f, traced({f32({1, seq(), 4}), f32({4})},
-                                                [](Tracer&, auto x) { return x[0] * x[1] + 1.0; }));
+  ASSERT_OK_AND_ASSIGN(const Function f,
+                       traced({f32({1, seq(), 4}), f32({4})}, [](Tracer&, auto x) { return x[0] * x[1] + 1.0; }));
   EXPECT_EQ(f.graph->result_types()[0], f32({1, seq(), 4}));
 }
 
 TEST(Dsl, AMisfitNamesTheModulePathAndBothShapes) {
-  EXPECT_THAT(traced({f32({1, seq(), 576}), f32({1, seq(), 512})},
-                     [](Tracer& t, auto x) {
-                       const Scope block(t, "blk.3");
-                       return in_scope(t, "attn", [&] { return x[0] + x[1]; });
-                     }),
-              IsError(ErrorCode::kTrace,
-                      HasSubstr("f: blk.3.attn: add: f32[1, seq, 576] and f32[1, seq, 512] do not fit")));
+  EXPECT_THAT(
+      traced({f32({1, seq(), 576}), f32({1, seq(), 512})},
+             [](Tracer& t, auto x) {
+               const Scope block(t, "blk.3");
+               return in_scope(t, "attn", [&] { return x[0] + x[1]; });
+             }),
+      IsError(ErrorCode::kTrace, HasSubstr("f: blk.3.attn: add: f32[1, seq, 576] and f32[1, seq, 512] do not fit")));
 }
 
 TEST(Dsl, UnequalSymbolicDimsAreBothNamed) {
@@ -70,39 +74,41 @@ TEST(Dsl, ConcatenatedSymbolsAdd) {
 }
 
 TEST(Dsl, AnUndeclaredParameterIsRefused) {
-  EXPECT_THAT(traced({f32({1, seq(), 4})},
-                     [](Tracer&, auto x) { return Linear{.weight = "w"}(x[0]); }),
+  EXPECT_THAT(traced({f32({1, seq(), 4})}, [](Tracer&, auto x) { return Linear{.weight = "w"}(x[0]); }),
               IsError(ErrorCode::kTrace, HasSubstr("parameter 'w' is not in the model's tensor table")));
 }
 
 TEST(Dsl, ALinearOfTheWrongWidthNamesBothShapes) {
   const std::vector<Parameter> p{{.name = "w", .type = f32({8, 5}), .role = Role::kMatmul, .recipe = 0, .output = 0}};
-  EXPECT_THAT(traced({f32({1, seq(), 4})},
-                     [](Tracer& t, auto x) { return in_scope(t, "q", [&] { return Linear{.weight = "w"}(x[0]); }); }, p),
+  EXPECT_THAT(traced(
+                  {f32({1, seq(), 4})},
+                  [](Tracer& t, auto x) { return in_scope(t, "q", [&] { return Linear{.weight = "w"}(x[0]); }); }, p),
               IsError(ErrorCode::kInfer, AllOf(HasSubstr("f: q: "), HasSubstr("[1, seq, 4]"), HasSubstr("[8, 5]"))));
 }
 
 TEST(Dsl, AFunctionWithoutOpsOrResultsIsRefused) {
   EXPECT_THAT(traced({f32({4})}, [](Tracer&, auto x) { return x[0]; }),
               IsError(ErrorCode::kTrace, HasSubstr("computes nothing")));
-  const FunctionSpec nothing{.name = "g",
-                             .arguments = {{"x", f32({4})}},
-                             .state = {},
-                             .body = [](Tracer&, auto) { return std::vector<std::pair<std::string, Tensor>>{}; }};
+  const FunctionSpec nothing{.name = "g", .arguments = {{"x", f32({4})}}, .state = {}, .body = [](Tracer&, auto) {
+                               return std::vector<std::pair<std::string, Tensor>>{};
+                             }};
   EXPECT_THAT(trace(nothing, {}), IsError(ErrorCode::kTrace, HasSubstr("g: the function returns nothing")));
 }
 
 TEST(Dsl, TracingAllocatesNothingOfTheWeightsSize) {
   std::vector<Parameter> p;
   for (int i = 0; i < 64; ++i)
-    p.push_back({.name = fmt::format("w{}", i), .type = f32({4096, 4096}), .role = Role::kMatmul, .recipe = 0, .output = 0});
-  ASSERT_OK_AND_ASSIGN(const Function f, traced({f32({1, seq(), 4096})},
-                                                [](Tracer&, auto x) {
-                                                  Tensor y = x[0];
-                                                  for (int i = 0; i < 64; ++i) y = Linear{.weight = fmt::format("w{}", i)}(y);
-                                                  return y;
-                                                },
-                                                p));
+    p.push_back(
+        {.name = fmt::format("w{}", i), .type = f32({4096, 4096}), .role = Role::kMatmul, .recipe = 0, .output = 0});
+  ASSERT_OK_AND_ASSIGN(const Function f, traced(
+                                             {f32({1, seq(), 4096})},
+                                             [](Tracer&, auto x) {
+                                               Tensor y = x[0];
+                                               for (int i = 0; i < 64; ++i)
+                                                 y = Linear{.weight = fmt::format("w{}", i)}(y);
+                                               return y;
+                                             },
+                                             p));
   size_t bytes = 0;
   for (const Node& n : f.graph->nodes())
     for (const Attr& a : n.attrs)
@@ -113,7 +119,8 @@ TEST(Dsl, TracingAllocatesNothingOfTheWeightsSize) {
 
 // ---- values
 
-std::vector<double> evaluated(const Module& m, std::vector<HostTensor<double>> inputs, testing::MapParameters<double> p = {}) {
+std::vector<double> evaluated(const Module& m, std::vector<HostTensor<double>> inputs,
+                              testing::MapParameters<double> p = {}) {
   auto out = interpret<double>(m, "f", std::move(inputs), p);
   if (!out) throw InternalError(out.error().text());
   const auto span = out->at(0).floats();
@@ -122,8 +129,9 @@ std::vector<double> evaluated(const Module& m, std::vector<HostTensor<double>> i
 
 TEST(Layers, RmsNormIsTheFormula) {
   const std::vector<Parameter> p{{.name = "w", .type = f32({4}), .role = Role::kNorm, .recipe = 0, .output = 0}};
-  ASSERT_OK_AND_ASSIGN(Function f, traced({f32({1, seq(), 4})},
-                                          [](Tracer&, auto x) { return RmsNorm{.weight = "w", .eps = 0.125}(x[0]); }, p));
+  ASSERT_OK_AND_ASSIGN(Function f, traced(
+                                       {f32({1, seq(), 4})},
+                                       [](Tracer&, auto x) { return RmsNorm{.weight = "w", .eps = 0.125}(x[0]); }, p));
   testing::MapParameters<double> weights;
   weights.tensors["w"] = testing::floats<double>({4}, {1, 2, 3, 4});
   const std::vector<double> x{1, -2, 3, 0.5, 0, 0, 0, 0};
@@ -140,7 +148,8 @@ std::vector<double> rotated(const std::vector<double>& head, double position, co
   for (size_t i = 0; i < n / 2; ++i) {
     const size_t a = c.pairing == RopePairing::kInterleaved ? 2 * i : i;
     const size_t b = c.pairing == RopePairing::kInterleaved ? 2 * i + 1 : i + n / 2;
-    const auto frequency = static_cast<float>(std::pow(c.base, -2.0 * static_cast<double>(i) / static_cast<double>(n)) / c.linear_factor);
+    const auto frequency =
+        static_cast<float>(std::pow(c.base, -2.0 * static_cast<double>(i) / static_cast<double>(n)) / c.linear_factor);
     const double angle = position * static_cast<double>(frequency);
     out[i] = head[a] * std::cos(angle) - head[b] * std::sin(angle);
     out[i + n / 2] = head[a] * std::sin(angle) + head[b] * std::cos(angle);
@@ -160,8 +169,8 @@ TEST(Rope, RotatesPairsOfEitherPairingWholeOrInPart) {
                            }));
       std::vector<double> x;
       for (int i = 0; i < 3; ++i) x.insert(x.end(), head.begin(), head.end());
-      const auto y = evaluated(module_of(std::move(f)), {testing::floats<double>({1, 1, 3, 6}, x),
-                                                         testing::ints<double>({1, 3}, {0, 7, 8191})});
+      const auto y = evaluated(module_of(std::move(f)),
+                               {testing::floats<double>({1, 1, 3, 6}, x), testing::ints<double>({1, 3}, {0, 7, 8191})});
       for (size_t row = 0; row < 3; ++row) {
         const auto expected = rotated(head, std::vector<double>{0, 7, 8191}[row], config);
         for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(y[row * 6 + i], expected[i], 1e-6) << row << " " << i;

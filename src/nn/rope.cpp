@@ -23,9 +23,9 @@ Literal frequencies(const RopeConfig& config) {
           .bytes = std::make_shared<const std::vector<std::byte>>(std::move(bytes))};
 }
 
-// angle - round(angle / 2 pi) * 2 pi with 2 pi in three parts (Cody & Waite 1980). The first two have 8 and 9 significant
-// bits, so that their products with a multiple below 2^15 are exact in f32, fused or not; the third is the rest. Good to
-// 2.5e-7 for angles up to 131072, on engines whose own reduction loses 1e-3 there.
+// angle - round(angle / 2 pi) * 2 pi with 2 pi in three parts (Cody & Waite 1980). The first two have 8 and 9
+// significant bits, so that their products with a multiple below 2^15 are exact in f32, fused or not; the third is the
+// rest. Good to 2.5e-7 for angles up to 131072, on engines whose own reduction loses 1e-3 there.
 Tensor reduced(const Tensor& angle) {
   constexpr double kInverse = 0.15915494;
   constexpr double kParts[] = {6.28125, 507.0 / 262144.0, 1.2556658930407139e-06};
@@ -65,7 +65,8 @@ RopeTables rope_tables(const Tensor& positions, const RopeConfig& config) {
 
 Tensor rope(const Tensor& x, const RopeTables& tables, const RopeConfig& config) {
   if (x.rank() != 4 || !x.dim(3).is_static() || x.dim(3).value() < config.rotated)
-    x.tracer().refuse(fmt::format("rope: {} has no {} elements per head to rotate", to_string(x.type()), config.rotated));
+    x.tracer().refuse(
+        fmt::format("rope: {} has no {} elements per head to rotate", to_string(x.type()), config.rotated));
   const Dim head = x.dim(3);
   const bool whole = head == Dim(config.rotated);
   const Halves pairs = take_pairs(whole ? x : slice(x, 3, 0, config.rotated), config.pairing);

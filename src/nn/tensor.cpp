@@ -35,7 +35,9 @@ Tensor binary(const OpDef& op, const Tensor& a, const Tensor& b, std::vector<Att
   return a.tracer().add(op, {broadcast_to(a, *shape), broadcast_to(b, *shape)}, std::move(attrs));
 }
 
-Tensor with_scalar(const OpDef& op, const Tensor& a, double b) { return binary(op, a, a.tracer().scalar(a.dtype(), b)); }
+Tensor with_scalar(const OpDef& op, const Tensor& a, double b) {
+  return binary(op, a, a.tracer().scalar(a.dtype(), b));
+}
 
 // A region of one op on two scalars: the body of a reduction.
 GraphPtr scalar_region(const OpDef& op, DType dtype) {

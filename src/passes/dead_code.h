@@ -1,5 +1,5 @@
-// Drops private functions that nothing calls, and parameters and recipes that no remaining function uses. Dead nodes need no
-// pass: a graph never holds any. A recipe goes only when all of its outputs are unused. Runs last.
+// Drops private functions that nothing calls, and parameters and recipes that no remaining function uses. Dead nodes
+// need no pass: a graph never holds any. A recipe goes only when all of its outputs are unused. Runs last.
 #pragma once
 
 #include "passes/pass.h"

@@ -40,16 +40,16 @@ Result<std::vector<ValueId>> expand_site(Engine engine, GraphBuilder& builder, c
   const Node& node = site.old.nodes()[site.node];
   if (node.op->level != OpLevel::kStructured) return std::vector<ValueId>{};
   const auto want = wanted(*node.op, site.old, node);
-  const Expansion* chosen =
-      want ? choose_expansion(node.op->name, engine, want->form, want->rows) : nullptr;
+  const Expansion* chosen = want ? choose_expansion(node.op->name, engine, want->form, want->rows) : nullptr;
   if (chosen == nullptr)
-    return fail(ErrorCode::kNoExpansion, "{}: {} of {} has no spelling for {}", site.old.place(site.node), node.op->name,
-                to_string(site.old.type(node.operands[node.operands.size() > 1 ? 1 : 0])), name(engine));
+    return fail(ErrorCode::kNoExpansion, "{}: {} of {} has no spelling for {}", site.old.place(site.node),
+                node.op->name, to_string(site.old.type(node.operands[node.operands.size() > 1 ? 1 : 0])), name(engine));
   try {
     return chosen->expand(builder, site);
   } catch (const UserError& error) {
     Error copy = error.error;
-    return fail(std::move(copy).in(fmt::format("{}: {} as {}", site.old.place(site.node), node.op->name, chosen->name)));
+    return fail(
+        std::move(copy).in(fmt::format("{}: {} as {}", site.old.place(site.node), node.op->name, chosen->name)));
   }
 }
 

@@ -1,6 +1,6 @@
-// Spells structured ops in core ops. Which spelling is chosen late, from the table expansions.def: engine, form of the weight
-// and number of rows decide, by measured ratios. Runs after specialise; afterwards no structured op is left. Errors:
-// kNoExpansion naming the op, its place and what was asked for.
+// Spells structured ops in core ops. Which spelling is chosen late, from the table expansions.def: engine, form of the
+// weight and number of rows decide, by measured ratios. Runs after specialise; afterwards no structured op is left.
+// Errors: kNoExpansion naming the op, its place and what was asked for.
 #pragma once
 
 #include <span>
@@ -27,10 +27,10 @@ struct Expansion {
   Engine engine{};
   WeightForm form{};
   Rows rows{};
-  std::string_view name;       // of the spelling
+  std::string_view name;  // of the spelling
   ExpandFunction expand{};
-  double ratio{};              // measured time relative to the fastest spelling known; 1 is the fastest
-  std::string_view measured;   // engine and version, by bench/forms
+  double ratio{};             // measured time relative to the fastest spelling known; 1 is the fastest
+  std::string_view measured;  // engine and version, by bench/forms
 };
 
 // All rows; of those that match, the one with the smallest ratio is taken, the earlier on ties.

@@ -42,8 +42,8 @@ AttendSite read(NodeMaker& make, const RewriteSite& site) {
           .value_width = make.type(site.operands[2]).shape[3]};
 }
 
-// i1 [B, S, T]: key j is visible to query i iff 0 <= key position <= query position < key position + window. Positions are
-// i32, so a window beyond their range hides nothing.
+// i1 [B, S, T]: key j is visible to query i iff 0 <= key position <= query position < key position + window. Positions
+// are i32, so a window beyond their range hides nothing.
 ValueId visible(NodeMaker& make, const AttendSite& in) {
   const Shape shape{in.batch, in.queries, in.keys};
   const ValueId query = make.broadcast(in.query_positions, shape, {0, 1});
@@ -79,14 +79,14 @@ Result<std::vector<ValueId>> attend_grouped_dots(GraphBuilder& builder, const Re
   const ValueId masked = make.make(ops::kSelect, {mask, scores, make.filled(scores, kInvisible)});
   const ValueId highest = make.reduce(ops::kMaximum, masked, 4, kInvisible);
   const ValueId shifted = make.make(ops::kSubtract, {masked, make.broadcast(highest, grouped, {0, 1, 2, 3})});
-  const ValueId weights = make.make(
-      ops::kSelect, {mask, make.make(ops::kExponential, {shifted}), make.filled(shifted, 0)});
+  const ValueId weights =
+      make.make(ops::kSelect, {mask, make.make(ops::kExponential, {shifted}), make.filled(shifted, 0)});
   // At least one weight is 1 wherever a key is visible, so the maximum changes nothing but rows without keys.
   const ValueId total = make.reduce(ops::kAdd, weights, 4, 0);
   const ValueId divisor = make.make(ops::kMaximum, {total, make.filled(total, 1)});
 
-  const ValueId mixed = make.make(ops::kDotGeneral, {weights, make.convert(in.v, sum)},
-                                  {Ints{0, 1}, Ints{0, 1}, Ints{4}, Ints{2}, sum});
+  const ValueId mixed =
+      make.make(ops::kDotGeneral, {weights, make.convert(in.v, sum)}, {Ints{0, 1}, Ints{0, 1}, Ints{4}, Ints{2}, sum});
   Shape out = rows;
   out.push_back(in.value_width);
   const ValueId normal = make.make(ops::kDivide, {mixed, make.broadcast(divisor, out, {0, 1, 2, 3})});

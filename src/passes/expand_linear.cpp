@@ -88,8 +88,8 @@ Result<std::vector<ValueId>> embedding_gather(GraphBuilder& builder, const Rewri
   const int64_t width = make.type(table).shape[1].value();
   const auto ids_rank = static_cast<int64_t>(make.type(site.operands[1]).shape.size());
   // offset dims, collapsed slice dims, start index map, index vector dim, slice sizes
-  return std::vector{make.make(ops::kGather, {table, site.operands[1]},
-                               {Ints{ids_rank}, Ints{0}, Ints{0}, ids_rank, Ints{1, width}})};
+  return std::vector{
+      make.make(ops::kGather, {table, site.operands[1]}, {Ints{ids_rank}, Ints{0}, Ints{0}, ids_rank, Ints{1, width}})};
 }
 
 }  // namespace headrace

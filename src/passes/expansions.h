@@ -5,15 +5,16 @@
 
 namespace headrace {
 
-// linear: x as [rows, in], one 2-D dot with the weight as it lies ([out, in], contracted over dims 1 and 1), then heads split
-// by reshape and transpose. Needs a static number of rows.
+// linear: x as [rows, in], one 2-D dot with the weight as it lies ([out, in], contracted over dims 1 and 1), then heads
+// split by reshape and transpose. Needs a static number of rows.
 [[nodiscard]] Result<std::vector<ValueId>> linear_dot_2d(GraphBuilder& builder, const RewriteSite& site);
 // linear: a dot of x as it is, [B, S, in], with the weight.
 [[nodiscard]] Result<std::vector<ValueId>> linear_dot_3d(GraphBuilder& builder, const RewriteSite& site);
 // embedding: one gather of whole rows.
 [[nodiscard]] Result<std::vector<ValueId>> embedding_gather(GraphBuilder& builder, const RewriteSite& site);
-// attend: queries grouped by the key head they share, [B, kv, group, S, D], two batched dots; softmax in f32 over visible
-// keys, normalised after the second dot. Invisible scores are a large finite number: a row without keys gives zeros, no NaN.
+// attend: queries grouped by the key head they share, [B, kv, group, S, D], two batched dots; softmax in f32 over
+// visible keys, normalised after the second dot. Invisible scores are a large finite number: a row without keys gives
+// zeros, no NaN.
 [[nodiscard]] Result<std::vector<ValueId>> attend_grouped_dots(GraphBuilder& builder, const RewriteSite& site);
 
 }  // namespace headrace

@@ -1,5 +1,6 @@
-// Puts the bodies of private functions in the places of their calls; afterwards no `call` is left. Private functions stay
-// until dead-code drops them. Needs verified input (calls do not recurse). Places of the copied nodes are the callee's.
+// Puts the bodies of private functions in the places of their calls; afterwards no `call` is left. Private functions
+// stay until dead-code drops them. Needs verified input (calls do not recurse). Places of the copied nodes are the
+// callee's.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
-// Adds core ops to a graph with few words; for expansions. Operands come from a verified graph, so a fault here is one of
-// ours: it throws UserError with the op's message, which expand() turns into an error of the pass.
+// Adds core ops to a graph with few words; for expansions. Operands come from a verified graph, so a fault here is one
+// of ours: it throws UserError with the op's message, which expand() turns into an error of the pass.
 #pragma once
 
 #include <string>

@@ -1,20 +1,19 @@
-#include "passes/pipeline.h"
-
 #include "base/testing.h"
 #include "interp/interpreter_testing.h"
 #include "ir/print.h"
+#include "passes/dead_code.h"
 #include "passes/expand.h"
 #include "passes/inline_calls.h"
+#include "passes/pipeline.h"
 #include "passes/specialise.h"
 #include "passes/unify_constants.h"
-#include "passes/dead_code.h"
 
 namespace headrace {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsError;
 using testing::module_of;
-using ::testing::HasSubstr;
 
 const PassOptions kXla{.engine = Engine::kXla, .symbols = {}};
 
@@ -247,7 +246,8 @@ TEST(Expansions, AWindowWiderThanAnyPositionIsNoWindow) {
 func public "f"(%0 "x": f32[1, 1, 3, 2], %1 "p": i32[1, 3]) -> ("y": f32[1, 1, 3, 2]) {{
   %2 = attend(%0, %0, %0, %1, %1) {{scale = 1, softcap = 0, window = {}}} : f32[1, 1, 3, 2]
   return %2
-}})", window));
+}})",
+                                 window));
   };
   ASSERT_OK_AND_ASSIGN(const Module none, expand(with_window("0"), kXla));
   ASSERT_OK_AND_ASSIGN(const Module wide, expand(with_window("2147483648"), kXla));
@@ -263,7 +263,8 @@ func public "f"(%0 "x": f32[1, 5, 4], %1 "w": f64[6, 4]) -> ("y": f32[1, 5, 6]) 
   %3 = linear(%0, %2) {split_heads = 0, merge_heads = 0} : f32[1, 5, 6] @ "blk.0.ffn"
   return %3
 })");
-  EXPECT_THAT(expand(m, kXla), IsError(ErrorCode::kNoExpansion, HasSubstr("blk.0.ffn: linear of bf16[6, 4] has no spelling for xla")));
+  EXPECT_THAT(expand(m, kXla),
+              IsError(ErrorCode::kNoExpansion, HasSubstr("blk.0.ffn: linear of bf16[6, 4] has no spelling for xla")));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct Step {
 constexpr Step kPipeline[] = {
     // Before expansion: how an op is best spelt depends on the number of rows.
     {.pass = "specialise", .iree = true, .xla = true},
-    // XLA's weights are arguments of the entry function, and only of that; IREE's globals are seen from everywhere, so there
+    // XLA's weights are arguments of the entry function, and only of that; IREE's globals are seen from everywhere, so
+    // there
     // outlined blocks may stay outlined.
     {.pass = "inline-calls", .iree = false, .xla = true},
     {.pass = "expand", .iree = true, .xla = true},

@@ -17,10 +17,11 @@ bool all_equal(const Literal& literal) {
 
 Literal scalar_of(const Literal& literal) {
   const auto width = static_cast<ptrdiff_t>(storage_bytes(literal.dtype));
-  return {.dtype = literal.dtype,
-          .sizes = {},
-          .splat = true,
-          .bytes = std::make_shared<const std::vector<std::byte>>(literal.bytes->begin(), literal.bytes->begin() + width)};
+  return {
+      .dtype = literal.dtype,
+      .sizes = {},
+      .splat = true,
+      .bytes = std::make_shared<const std::vector<std::byte>>(literal.bytes->begin(), literal.bytes->begin() + width)};
 }
 
 Result<std::vector<ValueId>> unify(GraphBuilder& builder, const RewriteSite& site) {

@@ -1,5 +1,5 @@
-// The element encodings a container may use for a tensor: plain numbers and ggml's block-quantised formats, one row each
-// in quant.def. A row gives the geometry (elements and bytes per block) and, where we can decode, the functions.
+// The element encodings a container may use for a tensor: plain numbers and ggml's block-quantised formats, one row
+// each in quant.def. A row gives the geometry (elements and bytes per block) and, where we can decode, the functions.
 #pragma once
 
 #include <cstddef>

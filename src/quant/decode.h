@@ -1,8 +1,9 @@
-// The decoders that quant.def names, one .cpp per block format, which draws the block. All have the contract of DecodeF32.
+// The decoders that quant.def names, one .cpp per block format, which draws the block. All have the contract of
+// DecodeF32.
 //
 // `scalar` is the format's definition: in f32, each multiply and add rounded on its own (never fused), scales widened
-// exactly, subnormals and signed zeros kept. This is what gguf-py computes, bit for bit; of NaNs only that they are NaN.
-// `fast` gives the same bits. It hands a block with a non-finite scale to `scalar`, because which NaN comes out of
+// exactly, subnormals and signed zeros kept. This is what gguf-py computes, bit for bit; of NaNs only that they are
+// NaN. `fast` gives the same bits. It hands a block with a non-finite scale to `scalar`, because which NaN comes out of
 // NaN + NaN depends on the order of operands that a compiler picks.
 #pragma once
 

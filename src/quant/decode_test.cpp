@@ -153,7 +153,7 @@ void check_fast_equals_scalar(const BlockTypeInfo& row) {
   const auto shift = *rc::gen::inRange<size_t>(0, 64);
   const auto out_shift = *rc::gen::inRange<size_t>(0, 16);
   const auto raw = *rc::gen::container<std::vector<uint8_t>>(shift + blocks * static_cast<size_t>(row.block_bytes),
-                                                            rc::gen::arbitrary<uint8_t>());
+                                                             rc::gen::arbitrary<uint8_t>());
   const auto in = std::as_bytes(std::span(raw)).subspan(shift);
   const auto want = run(row.scalar, row, in);
   for_each_target([&](const std::string& target) {

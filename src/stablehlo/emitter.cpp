@@ -21,7 +21,8 @@ std::string result_list(const std::vector<Type>& types) {
   return types.size() == 1 ? mlir::type(types[0]) : "(" + joined_types(types) + ")";
 }
 
-// `util.global` and `func.func` share one table of symbols: a prefix keeps a tensor called "score" apart from the function.
+// `util.global` and `func.func` share one table of symbols: a prefix keeps a tensor called "score" apart from the
+// function.
 std::string global_symbol(std::string_view parameter) { return mlir::symbol(fmt::format("parameter.{}", parameter)); }
 // Private functions likewise, so that one called like a public function of another module or "main" is harmless.
 std::string private_symbol(std::string_view function) { return mlir::symbol(fmt::format("private.{}", function)); }
@@ -108,7 +109,8 @@ Result<XlaProgram> emit_xla(const Module& module, const Function& f) {
                           mlir::quoted(name));
   };
   for (size_t i = 0; i < own.size(); ++i) {
-    const auto state = std::find_if(f.state.begin(), f.state.end(), [&](const StatePair& s) { return s.argument == i; });
+    const auto state =
+        std::find_if(f.state.begin(), f.state.end(), [&](const StatePair& s) { return s.argument == i; });
     argument(f.arguments[i], own[i],
              state == f.state.end() ? "" : fmt::format(" {{tf.aliasing_output = {} : i32}}", state->result));
   }
@@ -119,13 +121,14 @@ Result<XlaProgram> emit_xla(const Module& module, const Function& f) {
   }
   inputs.resize(own.size());
   const TargetSpelling target{
-      .parameter = [&](const std::string& name) { return TargetSpelling::Access{.text = weights.at(name), .is_value = true}; },
+      .parameter =
+          [&](const std::string& name) { return TargetSpelling::Access{.text = weights.at(name), .is_value = true}; },
       .callee = [](std::string_view callee) { return private_symbol(callee); }};
   FunctionWriter writer(target);
   auto results = writer.write(*f.graph, inputs, "    ");
   if (!results) return fail(std::move(results).error().in(fmt::format("function '{}'", f.name)));
-  program.text = fmt::format("module {} {{\n  func.func public @main({}) -> {} {{\n{}{}  }}\n}}\n", mlir::symbol(module.name),
-                             header, result_list(f.graph->result_types()), writer.text(),
+  program.text = fmt::format("module {} {{\n  func.func public @main({}) -> {} {{\n{}{}  }}\n}}\n",
+                             mlir::symbol(module.name), header, result_list(f.graph->result_types()), writer.text(),
                              return_line(*results, f.graph->result_types()));
   return program;
 }

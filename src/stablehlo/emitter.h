@@ -1,11 +1,13 @@
 // StableHLO text, printed once. Two targets, one pure StableHLO between them:
 //
 //   iree  all functions in one module; weights are util.global parameters (#flow.parameter.named<"scope"::"name">)
-//   xla   one module per function, whose entry is @main; weights are arguments after the function's own ones, in the order
+//   xla   one module per function, whose entry is @main; weights are arguments after the function's own ones, in the
+//   order
 //         of first use, which the manifest records; state arguments carry tf.aliasing_output (donation)
 //
-// Module paths appear as locations, loc("blk.3.attn.q"). Every value of every constant reads back bit-equal. Input must have
-// gone through the pipeline: a structured op or a symbolic dim left over is an error (kEmit), never a comment or a stand-in.
+// Module paths appear as locations, loc("blk.3.attn.q"). Every value of every constant reads back bit-equal. Input must
+// have gone through the pipeline: a structured op or a symbolic dim left over is an error (kEmit), never a comment or a
+// stand-in.
 #pragma once
 
 #include <string>

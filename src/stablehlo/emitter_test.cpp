@@ -11,9 +11,9 @@
 namespace headrace {
 namespace {
 
-using testing::IsError;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::IsError;
 using ::testing::Not;
 
 Module parsed(std::string_view body) {
@@ -40,15 +40,18 @@ TEST(Emitter, XlaTakesWeightsAsArgumentsInTheRecordedOrderAndDonatesState) {
   const Module m = parsed(kTwoParameters);
   ASSERT_OK_AND_ASSIGN(const XlaProgram program, emit_xla(m, m.functions[0]));
   EXPECT_THAT(program.parameters, ElementsAre("score", "b w"));
-  EXPECT_THAT(program.text, HasSubstr("func.func public @main(\n      %arg0: tensor<2xf32> loc(\"x\"),\n      %arg1: tensor<2xf32> "
-                                      "{tf.aliasing_output = 1 : i32} loc(\"cache\"),\n      %arg2: tensor<2xf32> loc(\"score\"),\n"
-                                      "      %arg3: tensor<2xf32> loc(\"b w\"))"));
+  EXPECT_THAT(program.text,
+              HasSubstr("func.func public @main(\n      %arg0: tensor<2xf32> loc(\"x\"),\n      %arg1: tensor<2xf32> "
+                        "{tf.aliasing_output = 1 : i32} loc(\"cache\"),\n      %arg2: tensor<2xf32> loc(\"score\"),\n"
+                        "      %arg3: tensor<2xf32> loc(\"b w\"))"));
   EXPECT_THAT(program.text, HasSubstr("stablehlo.multiply %arg0, %arg2 : tensor<2xf32> loc(\"blk.0\")"));
 }
 
 TEST(Emitter, IreeTakesWeightsAsGlobalsWhoseSymbolsCannotClash) {
   ASSERT_OK_AND_ASSIGN(const std::string text, emit_iree(parsed(kTwoParameters)));
-  EXPECT_THAT(text, HasSubstr("util.global private @parameter.score = #flow.parameter.named<\"model\"::\"score\"> : tensor<2xf32>"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("util.global private @parameter.score = #flow.parameter.named<\"model\"::\"score\"> : tensor<2xf32>"));
   EXPECT_THAT(text, HasSubstr("util.global private @\"parameter.b w\" = #flow.parameter.named<\"model\"::\"b w\">"));
   EXPECT_THAT(text, HasSubstr("func.func public @score("));
   EXPECT_THAT(text, HasSubstr("util.global.load @parameter.score : tensor<2xf32>"));
@@ -58,9 +61,11 @@ TEST(Emitter, WhatThePipelineLeftOverIsAnErrorNotAStandIn) {
   const Module structured = parsed(
       "func public \"f\"(%0 \"x\": f32[1, 2, 4], %1 \"w\": f32[6, 4]) -> (\"y\": f32[1, 2, 6]) {"
       " %2 = linear(%0, %1) {split_heads = 0, merge_heads = 0} : f32[1, 2, 6] @ \"blk.1.ffn\" return %2 }");
-  EXPECT_THAT(emit_iree(structured), IsError(ErrorCode::kEmit, HasSubstr("function 'f': blk.1.ffn: linear has no StableHLO form")));
+  EXPECT_THAT(emit_iree(structured),
+              IsError(ErrorCode::kEmit, HasSubstr("function 'f': blk.1.ffn: linear has no StableHLO form")));
   EXPECT_THAT(emit_xla(structured, structured.functions[0]), IsError(ErrorCode::kEmit, HasSubstr("linear")));
-  const Module symbolic = parsed("symbol n [1, 4] func public \"f\"(%0 \"x\": f32[n]) -> (\"y\": f32[n]) { %1 = add(%0, %0) : f32[n] return %1 }");
+  const Module symbolic = parsed(
+      "symbol n [1, 4] func public \"f\"(%0 \"x\": f32[n]) -> (\"y\": f32[n]) { %1 = add(%0, %0) : f32[n] return %1 }");
   EXPECT_THAT(emit_iree(symbolic), IsError(ErrorCode::kEmit, HasSubstr("argument 'x' is f32[n]: specialise first")));
   // In a region as well.
   const Module inner = parsed(R"(
@@ -102,10 +107,12 @@ TEST(MlirText, LiteralsAreExact) {
   EXPECT_EQ(f32(-0.0), "dense<0x80000000> : tensor<f32>");
   EXPECT_EQ(f32(-std::numeric_limits<double>::infinity()), "dense<0xFF800000> : tensor<f32>");
   EXPECT_EQ(f32(1e-45F), "dense<0x00000001> : tensor<f32>");
-  EXPECT_EQ(mlir::literal(Literal::filled(DType::kBF16, {}, -std::numeric_limits<double>::infinity())), "dense<0xFF80> : tensor<bf16>");
+  EXPECT_EQ(mlir::literal(Literal::filled(DType::kBF16, {}, -std::numeric_limits<double>::infinity())),
+            "dense<0xFF80> : tensor<bf16>");
   EXPECT_EQ(mlir::literal(Literal::filled(DType::kF16, {2}, 1.5)), "dense<0x3E00> : tensor<2xf16>");
   EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI1, {2}, {1, 0})), "dense<[true, false]> : tensor<2xi1>");
-  EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI8, {2, 2}, {1, -2, 3, -4})), "dense<[[1, -2], [3, -4]]> : tensor<2x2xi8>");
+  EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI8, {2, 2}, {1, -2, 3, -4})),
+            "dense<[[1, -2], [3, -4]]> : tensor<2x2xi8>");
   EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kU64, {2}, {-1, INT64_MIN})),
             "dense<[18446744073709551615, 9223372036854775808]> : tensor<2xui64>");
   EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI32, {2, 0}, {})), "dense<> : tensor<2x0xi32>");

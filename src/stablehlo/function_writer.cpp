@@ -86,7 +86,8 @@ Status FunctionWriter::write_node(const Graph& graph, uint32_t id, ValueNames& n
   const Node& node = graph.nodes()[id];
   for (const Type& t : node.results)
     if (!is_static(t.shape))
-      return fail(ErrorCode::kEmit, "{}: {} gives {}, and symbolic dims cannot be written for this target: specialise first",
+      return fail(ErrorCode::kEmit,
+                  "{}: {} gives {}, and symbolic dims cannot be written for this target: specialise first",
                   graph.place(id), node.op->name, to_string(t));
   NodeWriter writer(*this, graph, id, names, indent);
   if (node.op == &ops::kParameter) {

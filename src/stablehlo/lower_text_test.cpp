@@ -1,7 +1,7 @@
 // From HIR text to the text of both targets, for every op and for control flow.
 //
-// With HEADRACE_DUMP_DIR set, every *.hir of that directory is lowered and written beside it: <name>.iree.mlir, and for each
-// public function <name>.<function>.xla.mlir. tests/engines runs those on the engines.
+// With HEADRACE_DUMP_DIR set, every *.hir of that directory is lowered and written beside it: <name>.iree.mlir, and for
+// each public function <name>.<function>.xla.mlir. tests/engines runs those on the engines.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -75,7 +75,8 @@ TEST(LowerText, Dump) {
     if (!lowered) continue;
     const fs::path stem = path.parent_path() / path.stem();
     std::ofstream(stem.string() + ".iree.mlir") << lowered->iree;
-    for (const auto& [function, text] : lowered->xla) std::ofstream(stem.string() + "." + function + ".xla.mlir") << text;
+    for (const auto& [function, text] : lowered->xla)
+      std::ofstream(stem.string() + "." + function + ".xla.mlir") << text;
   }
 }
 

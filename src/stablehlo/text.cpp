@@ -22,8 +22,8 @@ std::string bits(const Literal& literal, size_t i) {
   return out;
 }
 
-// Nine significant digits read back to the same f32 and seventeen to the same f64, also through f64 as MLIR parses them. That
-// does not hold for 16-bit types, so those are bits; so is everything that decimal text has no word for.
+// Nine significant digits read back to the same f32 and seventeen to the same f64, also through f64 as MLIR parses
+// them. That does not hold for 16-bit types, so those are bits; so is everything that decimal text has no word for.
 std::string element(const Literal& literal, size_t i) {
   if (literal.dtype == DType::kI1) return literal.int_at(i) != 0 ? "true" : "false";
   if (literal.dtype == DType::kU64) return fmt::format("{}", static_cast<uint64_t>(literal.int_at(i)));

@@ -206,7 +206,8 @@ Run declare_export(CLI::App& app) {
       ->type_name("DIR");
   app.add_option("--target", typed->target, "Programs to write, comma-separated: iree, xla (default: both)")
       ->type_name("LIST");
-  app.add_option("--seq", typed->seq, fmt::format("Tokens the programs take (default: {}, or the model's context if shorter)", kDefaultSeq))
+  app.add_option("--seq", typed->seq,
+                 fmt::format("Tokens the programs take (default: {}, or the model's context if shorter)", kDefaultSeq))
       ->type_name("N");
   app.add_option("--weights", typed->weights, "safetensors (default), or none: programs and contract only")
       ->type_name("FORM");

@@ -57,7 +57,9 @@ Declared declare(CLI::App& program, const CommandInfo& info) {
   app->add_flag("-q,--quiet", output->quiet, "No notes and no progress; warnings and errors stay");
   // An empty value is a shell variable that was not set, never a wish for the default. (No tokens at all is for the
   // function to refuse.)
-  const auto not_empty = [](const std::string& value) { return std::string(value.empty() ? "the value is empty" : ""); };
+  const auto not_empty = [](const std::string& value) {
+    return std::string(value.empty() ? "the value is empty" : "");
+  };
   for (CLI::Option* option : app->get_options())
     if (option->get_items_expected_max() > 0 && !option->check_lname("tokens")) option->check(not_empty);
   app->footer(fmt::format("Example:\n{}", indented(info.example)));
