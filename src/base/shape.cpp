@@ -1,7 +1,9 @@
 #include "base/shape.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <limits>
 #include <numeric>
 
 #include "base/checked.h"
@@ -40,12 +42,25 @@ std::optional<int64_t> parse_int(std::string_view text) {
   return value;
 }
 
-// One term: `64`, `seq`, `2*seq`.
-std::optional<Dim> parse_term(std::string_view text) {
-  if (const auto number = parse_int(text)) return Dim(*number);
-  int64_t factor = 1;
+// Not -value: the least integer has no opposite.
+uint64_t magnitude(int64_t value) { return value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
+
+// Where the next ` + ` or ` - ` begins.
+size_t find_sign(std::string_view text) {
+  for (size_t i = 0; i + 2 < text.size(); ++i)
+    if (text[i] == ' ' && (text[i + 1] == '+' || text[i + 1] == '-') && text[i + 2] == ' ') return i;
+  return std::string_view::npos;
+}
+
+// One term: `64`, `seq`, `2*seq`. The sign before it belongs to its digits, so that the least integer reads back.
+std::optional<Dim> parse_term(std::string_view text, bool negative) {
+  const auto number_of = [&](std::string_view digits) {
+    return parse_int(negative ? "-" + std::string(digits) : std::string(digits));
+  };
+  if (const auto number = number_of(text)) return Dim(*number);
+  int64_t factor = negative ? -1 : 1;
   if (const auto star = text.find('*'); star != std::string_view::npos) {
-    const auto number = parse_int(trim(text.substr(0, star)));
+    const auto number = number_of(trim(text.substr(0, star)));
     if (!number) return std::nullopt;
     factor = *number;
     text = trim(text.substr(star + 1));
@@ -98,19 +113,17 @@ Dim operator-(const Dim& a, const Dim& b) { return a + b * -1; }
 std::string to_string(const Dim& dim) {
   std::string out;
   for (const auto& [symbol, coefficient] : dim.terms()) {
-    const bool negative = coefficient < 0;
-    if (!out.empty()) {
-      out += negative ? " - " : " + ";
-    } else if (negative && coefficient == -1) {
-      out += "-1*";
+    if (out.empty()) {
+      if (coefficient != 1) out += fmt::format("{}*", coefficient);
+    } else {
+      out += coefficient < 0 ? " - " : " + ";
+      if (magnitude(coefficient) != 1) out += fmt::format("{}*", magnitude(coefficient));
     }
-    const int64_t shown = out.empty() ? coefficient : (negative ? -coefficient : coefficient);
-    if (shown != 1) out += fmt::format("{}*", shown);
     out += symbol;
   }
   if (out.empty()) return fmt::format("{}", dim.constant());
   if (dim.constant() > 0) out += fmt::format(" + {}", dim.constant());
-  if (dim.constant() < 0) out += fmt::format(" - {}", -dim.constant());
+  if (dim.constant() < 0) out += fmt::format(" - {}", magnitude(dim.constant()));
   return out;
 }
 
@@ -121,29 +134,26 @@ std::string to_string(const Shape& shape) {
 }
 
 Result<Dim> parse_dim(std::string_view text) {
-  const auto bad = [&] { return fail(ErrorCode::kHirParse, "dim '{}' is not a sum of integers and symbols", text); };
+  constexpr size_t kMaxSymbols = 64;  // far more than any model has; adding a term costs as much as there are
   Dim out;
   std::string_view rest = trim(text);
-  int64_t sign = 1;
-  bool first = true;
-  while (!rest.empty()) {
+  bool negative = false;
+  while (true) {
     // A sign inside a sum stands between blanks; `-1*seq` and `-3` carry their own.
-    size_t end = rest.find(" + ");
-    end = std::min(end, rest.find(" - "));
-    const auto term = parse_term(trim(rest.substr(0, end)));
-    if (!term) return bad();
+    const size_t end = find_sign(rest);
+    const auto term = parse_term(trim(rest.substr(0, end)), negative);
+    if (!term) return fail(ErrorCode::kHirParse, "dim '{}' is not a sum of integers and symbols", text);
     try {
-      out = out + *term * sign;
+      out = out + *term;
     } catch (const UserError& overflow) {
       return fail(ErrorCode::kHirParse, "dim '{}': {}", text, overflow.error.message);
     }
-    first = false;
+    if (out.terms().size() > kMaxSymbols)
+      return fail(ErrorCode::kHirParse, "dim '{}...' has more than {} symbols", text.substr(0, 40), kMaxSymbols);
     if (end == std::string_view::npos) return out;
-    sign = rest[end + 1] == '-' ? -1 : 1;
+    negative = rest[end + 1] == '-';
     rest.remove_prefix(end + 3);
   }
-  if (first || sign != 0) return bad();
-  return out;
 }
 
 bool is_static(const Shape& shape) {
@@ -179,11 +189,23 @@ std::vector<int64_t> static_sizes(const Shape& shape) {
   return out;
 }
 
+namespace {
+
+// False when a coefficient is the least integer, which std::gcd does not take.
+bool has_opposites(const Dim& dim) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  return dim.constant() != kLeast &&
+         std::none_of(dim.terms().begin(), dim.terms().end(), [](const auto& term) { return term.second == kLeast; });
+}
+
+}  // namespace
+
 bool same_elements(const Shape& a, const Shape& b) {
   const auto normal = [](const Shape& shape) -> std::optional<std::pair<int64_t, Shape>> {
     int64_t content = 1;
     Shape factors;
     for (const Dim& dim : shape) {
+      if (!has_opposites(dim)) return std::nullopt;
       int64_t divisor = dim.constant();
       for (const auto& term : dim.terms()) divisor = std::gcd(divisor, term.second);
       const auto next = checked_mul(content, divisor);

@@ -67,6 +67,8 @@ TEST(Dim, ParsesWhatItPrints) {
     RC_ASSERT(*again == dim);
   }));
   for (const int64_t value : {int64_t{0}, kMax, kMin}) EXPECT_EQ(parse_dim(to_string(Dim(value))).value(), Dim(value));
+  for (const Dim& dim : {past() * kMin, past() + kMin, past() + seq() * kMin, past() * kMax - seq() * kMax + kMax})
+    EXPECT_EQ(parse_dim(to_string(dim)).value(), dim) << to_string(dim);
 }
 
 TEST(Dim, ParseRefuses) {
@@ -74,6 +76,9 @@ TEST(Dim, ParseRefuses) {
                           "1.5", "seq - ", "9223372036854775808", "a+b"})
     EXPECT_THAT(parse_dim(bad), IsError(ErrorCode::kHirParse, HasSubstr(std::string("dim '") + bad + "'"))) << bad;
   EXPECT_THAT(parse_dim("9223372036854775807 + 1"), IsError(ErrorCode::kHirParse, HasSubstr("overflows")));
+  std::string many = "s0";
+  for (int i = 1; i <= 100000; ++i) many += fmt::format(" + s{}", i);
+  EXPECT_THAT(parse_dim(many), IsError(ErrorCode::kHirParse, HasSubstr("more than 64 symbols")));
   EXPECT_EQ(parse_dim(" 2 * seq ").value(), seq() * 2);  // blanks do not matter within a term
 }
 
@@ -107,6 +112,8 @@ TEST(Shape, SameElements) {
   EXPECT_FALSE(same_elements(Shape{seq()}, Shape{seq() + 1}));
   EXPECT_FALSE(same_elements(Shape{seq(), seq()}, Shape{seq()}));
   EXPECT_TRUE(same_elements(Shape{0, seq()}, Shape{past(), 0}));
+  EXPECT_FALSE(same_elements(Shape{kMin, 2}, Shape{2, kMin})) << "nothing has a negative size";
+  EXPECT_FALSE(same_elements(Shape{seq() * kMin + 2}, Shape{1}));
   EXPECT_FALSE(same_elements(Shape{kMax, seq(), 2}, Shape{kMax, seq(), 2})) << "a size beyond 2^63 is never equal";
 }
 

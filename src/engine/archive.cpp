@@ -1,12 +1,6 @@
 #include "engine/archive.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <system_error>
+#include <new>
 #include <utility>
 
 #include "base/checked.h"
@@ -16,72 +10,55 @@ namespace headrace {
 
 namespace {
 
-struct Mapping {
-  std::shared_ptr<const std::byte> start;
-  uint64_t size_bytes{};
-};
+constexpr std::align_val_t kAlignment{64};
 
-std::string reason() { return std::generic_category().message(errno); }
-
-Result<Mapping> map_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return fail(ErrorCode::kFileOpen, "{}: {}", path, reason());
-  const std::unique_ptr<const int, void (*)(const int*)> closer(&descriptor, [](const int* d) { ::close(*d); });
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return fail(ErrorCode::kFileRead, "{}: {}", path, reason());
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kFileOpen, "{}: not a regular file", path);
-  const auto size = static_cast<size_t>(status.st_size);
-  if (size == 0) return Mapping{};
-  void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  if (start == MAP_FAILED) return fail(ErrorCode::kFileRead, "{}: mapping {} bytes: {}", path, size, reason());
-  const auto unmap = [start, size](const std::byte*) { ::munmap(start, size); };
-  return Mapping{{static_cast<const std::byte*>(start), unmap}, size};
+std::shared_ptr<std::byte> aligned_bytes(uint64_t length_bytes) {
+  auto* start = static_cast<std::byte*>(::operator new(length_bytes, kAlignment));
+  return {start, [](std::byte* bytes) { ::operator delete(bytes, kAlignment); }};
 }
 
-// Where a parameter's bytes are, or why they cannot be there.
-Result<std::span<const std::byte>> locate(const ManifestParameter& parameter, const Mapping& mapping) {
+// Why a parameter's bytes cannot be where the manifest says; nothing when they can.
+std::optional<std::string> misplaced(const ManifestParameter& parameter, uint64_t file_bytes) {
   const auto count = checked_product(parameter.shape);
   const auto wanted = count ? checked_mul(*count, storage_bytes(parameter.dtype)) : std::nullopt;
   const uint64_t offset = *parameter.offset_bytes;
   const uint64_t length = *parameter.length_bytes;
   if (!wanted || *wanted < 0 || static_cast<uint64_t>(*wanted) != length)
-    return fail(ErrorCode::kArchive, "parameter '{}': {} bytes for {}[{}]", parameter.name, length,
-                name(parameter.dtype), fmt::join(parameter.shape, ", "));
-  if (offset > mapping.size_bytes || length > mapping.size_bytes - offset)
-    return fail(ErrorCode::kArchive, "parameter '{}': bytes {} to {} of '{}', which has {}", parameter.name, offset,
-                offset + length, *parameter.file, mapping.size_bytes);
-  return std::span(mapping.start.get() + offset, length);
+    return fmt::format("parameter '{}': {} bytes for {}[{}]", parameter.name, length, name(parameter.dtype),
+                       fmt::join(parameter.shape, ", "));
+  if (offset > file_bytes || length > file_bytes - offset)
+    return fmt::format("parameter '{}': bytes {} to {} of '{}', which has {}", parameter.name, offset, offset + length,
+                       *parameter.file, file_bytes);
+  return std::nullopt;
 }
 
 }  // namespace
 
 Result<std::shared_ptr<const Archive>> Archive::open(const LoadedExport& loaded) {
   std::vector<std::string> faults;
-  std::unordered_map<std::string, Mapping> mappings;
-  for (const ManifestArchive& archive : loaded.manifest.archives) {
-    HR_TRY(Mapping mapping, map_file(loaded.path(archive.file)));
-    if (mapping.size_bytes != archive.size_bytes)
-      faults.push_back(
-          fmt::format("'{}' has {} bytes, the manifest says {}", archive.file, mapping.size_bytes, archive.size_bytes));
-    mappings.emplace(archive.file, std::move(mapping));
-  }
-
   const std::shared_ptr<Archive> out(new Archive);
+  for (const ManifestArchive& archive : loaded.manifest.archives) {
+    HR_TRY(InputFile file, InputFile::open(loaded.path(archive.file)));
+    if (file.size_bytes() != archive.size_bytes)
+      faults.push_back(
+          fmt::format("'{}' has {} bytes, the manifest says {}", archive.file, file.size_bytes(), archive.size_bytes));
+    out->files_.emplace(archive.file, std::move(file));
+  }
   for (const ManifestParameter& parameter : loaded.manifest.parameters) {
-    Entry entry{.dtype = parameter.dtype, .shape = parameter.shape, .bytes = {}, .owner = nullptr};
+    Entry entry{.dtype = parameter.dtype, .shape = parameter.shape};
     if (parameter.file) {
-      const auto mapping = mappings.find(*parameter.file);
-      if (mapping == mappings.end()) {
+      const auto file = out->files_.find(*parameter.file);
+      if (file == out->files_.end()) {
         faults.push_back(fmt::format("parameter '{}': file '{}' is no archive", parameter.name, *parameter.file));
         continue;
       }
-      auto bytes = locate(parameter, mapping->second);
-      if (!bytes) {
-        faults.push_back(std::move(bytes).error().message);
+      if (auto fault = misplaced(parameter, file->second.size_bytes())) {
+        faults.push_back(*std::move(fault));
         continue;
       }
-      entry.bytes = *bytes;
-      entry.owner = mapping->second.start;
+      entry.file = &file->second;
+      entry.offset_bytes = *parameter.offset_bytes;
+      entry.length_bytes = *parameter.length_bytes;
     }
     out->entries_.emplace(parameter.name, std::move(entry));
   }
@@ -89,21 +66,33 @@ Result<std::shared_ptr<const Archive>> Archive::open(const LoadedExport& loaded)
   return out;
 }
 
-Result<const Archive::Entry*> Archive::find(const std::string& parameter) const {
+Result<Archive::Bytes> Archive::bytes(const std::string& parameter) const {
   const auto found = entries_.find(parameter);
   if (found == entries_.end()) return fail(ErrorCode::kArchive, "parameter '{}' is not in the manifest", parameter);
-  if (found->second.owner == nullptr)
+  const Entry& entry = found->second;
+  if (entry.file == nullptr)
     return fail(ErrorCode::kArchive, "parameter '{}': the export has no weights (made with --weights none)", parameter);
-  return &found->second;
+  const std::scoped_lock guard(lock_);
+  if (entry.read == nullptr) {
+    try {
+      auto fresh = aligned_bytes(entry.length_bytes);
+      HR_TRY_STATUS(entry.file->read_at(entry.offset_bytes, {fresh.get(), entry.length_bytes}));
+      entry.read = std::move(fresh);
+    } catch (const std::bad_alloc&) {
+      return fail(ErrorCode::kMemoryLimit, "parameter '{}': no memory for its {} bytes", parameter, entry.length_bytes);
+    }
+  }
+  return Bytes{
+      .dtype = entry.dtype, .shape = entry.shape, .bytes = {entry.read.get(), entry.length_bytes}, .owner = entry.read};
 }
 
 template <class F>
 Result<HostTensor<F>> ArchiveParameters<F>::load(const Parameter& parameter) const {
-  HR_TRY(const Archive::Entry* entry, archive_->find(parameter.name));
-  if (entry->dtype != parameter.type.dtype || Shape(entry->shape.begin(), entry->shape.end()) != parameter.type.shape)
+  HR_TRY(const Archive::Bytes found, archive_->bytes(parameter.name));
+  if (found.dtype != parameter.type.dtype || Shape(found.shape.begin(), found.shape.end()) != parameter.type.shape)
     return fail(ErrorCode::kArchive, "parameter '{}': {}[{}] in the archive, {} in the module", parameter.name,
-                name(entry->dtype), fmt::join(entry->shape, ", "), to_string(parameter.type));
-  return view_bytes<F>(entry->dtype, entry->shape, entry->bytes, entry->owner);
+                name(found.dtype), fmt::join(found.shape, ", "), to_string(parameter.type));
+  return view_bytes<F>(found.dtype, found.shape, found.bytes, found.owner);
 }
 
 template class ArchiveParameters<float>;

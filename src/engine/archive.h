@@ -1,16 +1,16 @@
-// The weights of an export: its archives, mapped read-only.
-//
-// Mapping is for our own files only: they are named by content and never change in place. (Checkpoints are read by
-// position, see formats/file.h.)
+// The weights of an export, read from its archives by position when they are first asked for and kept. Not mapped: a
+// file that is cut short under a mapping is a signal, not an error.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "formats/file.h"
 #include "interp/interpreter.h"
 #include "weights/load.h"
 
@@ -18,24 +18,37 @@ namespace headrace {
 
 class Archive {
  public:
-  // Maps every archive that the manifest names. load_export has compared the archives' headers with the manifest; what
-  // keeps a read inside the mapping is checked here again. Errors: kFileOpen, kFileRead; kArchive, all faults together:
-  // a file of another size, a parameter whose range does not lie in its file or does not hold its shape.
-  // An export without weights opens; find() then says so.
+  // Opens every archive that the manifest names. load_export has compared the archives' headers with the manifest; what
+  // keeps a read inside its file is checked here again. Errors: kFileOpen, kFileRead; kArchive, all faults together: a
+  // file of another size, a parameter whose range does not lie in its file or does not hold its shape.
+  // An export without weights opens; bytes() then says so.
   [[nodiscard]] static Result<std::shared_ptr<const Archive>> open(const LoadedExport& loaded);
 
-  struct Entry {
+  // A parameter's bytes, 64-byte aligned, shared with whoever asked before. May be called from several threads at once.
+  struct Bytes {
     DType dtype{};
     std::vector<int64_t> shape;
     std::span<const std::byte> bytes;
-    std::shared_ptr<const void> owner;  // keeps the mapping; null when the parameter was not written
+    std::shared_ptr<const void> owner;
   };
-  // Errors: kArchive when there is no such parameter, or it was not written (`--weights none`).
-  [[nodiscard]] Result<const Entry*> find(const std::string& parameter) const;
+  // Errors: kArchive when there is no such parameter, or it was not written (`--weights none`); kFileRead;
+  // kMemoryLimit.
+  [[nodiscard]] Result<Bytes> bytes(const std::string& parameter) const;
 
  private:
+  struct Entry {
+    DType dtype{};
+    std::vector<int64_t> shape;
+    const InputFile* file{};  // null when the parameter was not written
+    uint64_t offset_bytes{};
+    uint64_t length_bytes{};
+    mutable std::shared_ptr<std::byte> read = {};  // guarded by lock_
+  };
+
   Archive() = default;
+  std::unordered_map<std::string, InputFile> files_;
   std::unordered_map<std::string, Entry> entries_;
+  mutable std::mutex lock_;
 };
 
 // Parameters from an archive: views where the archive holds f32 and F is float, converted on each load otherwise.

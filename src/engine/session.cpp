@@ -26,6 +26,33 @@ Result<Module> read_module(const LoadedExport& loaded) {
   return module;
 }
 
+// The values of a function as the manifest and as the module have them; the first that differ.
+std::optional<std::string> difference(const std::vector<ManifestArgument>& said, const std::vector<std::string>& names,
+                                      const std::vector<Type>& types) {
+  if (said.size() != names.size()) return fmt::format("{} of them, the module has {}", said.size(), names.size());
+  for (size_t i = 0; i < said.size(); ++i) {
+    const Type type{.dtype = said[i].dtype, .shape = said[i].shape};
+    if (said[i].name != names[i] || type != types[i])
+      return fmt::format("'{}' {}, the module has '{}' {}", said[i].name, to_string(type), names[i],
+                         to_string(types[i]));
+  }
+  return std::nullopt;
+}
+
+// The manifest is what callers go by and the module what runs: they must agree.
+Status check_functions(const LoadedExport& loaded, const Module& module) {
+  for (const ManifestFunction& said : loaded.manifest.functions) {
+    const Function* f = module.find(said.name);
+    if (f == nullptr || f->visibility != Visibility::kPublic)
+      return fail(ErrorCode::kManifest, "{}: function '{}' is not in the module", loaded.directory, said.name);
+    if (const auto fault = difference(said.arguments, f->arguments, f->graph->input_types()))
+      return fail(ErrorCode::kManifest, "{}: function '{}': arguments: {}", loaded.directory, said.name, *fault);
+    if (const auto fault = difference(said.results, f->results, f->graph->result_types()))
+      return fail(ErrorCode::kManifest, "{}: function '{}': results: {}", loaded.directory, said.name, *fault);
+  }
+  return {};
+}
+
 // The largest value of a dim that is static or a bare symbol; 0 for others.
 int64_t largest(const Module& module, const Dim& dim) {
   if (dim.is_static()) return dim.value();
@@ -51,6 +78,7 @@ template <class F>
 Result<Session<F>> Session<F>::open(const std::string& directory) {
   HR_TRY(LoadedExport loaded, load_export(directory));
   HR_TRY(Module module, read_module(loaded));
+  HR_TRY_STATUS(check_functions(loaded, module));
   HR_TRY(auto archive, Archive::open(loaded));
   return Session(std::make_shared<const State>(
       State{std::move(loaded.manifest), std::move(module), ArchiveParameters<F>(std::move(archive))}));

@@ -168,6 +168,16 @@ TEST_F(SessionTest, DamagedExportsAreRefused) {
                        file << "X";
                      }),
               IsError(ErrorCode::kManifest, HasSubstr(".hir")));
+  const auto rename_logits = [](const std::string& path) {
+    std::ifstream in(path);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (const size_t at = text.find("\"logits\""); at != std::string::npos) text.replace(at, 8, "\"letters\"");
+    std::ofstream(path) << text;
+  };
+  EXPECT_THAT(
+      damage(".json", rename_logits),
+      IsError(ErrorCode::kManifest, HasSubstr("function 'score': results: 'letters' f32[1, seq, 320], the module "
+                                              "has 'logits'")));
   std::filesystem::remove_all(copy);
   EXPECT_THAT(Session<float>::open(copy), ::testing::Not(testing::IsOk()));
 }

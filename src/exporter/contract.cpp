@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/version.h"
 #include "stablehlo/emitter.h"
-#include "tokenizer/pieces.h"
 
 namespace headrace {
 
@@ -20,16 +20,16 @@ ManifestSource source_of(const Checkpoint& checkpoint) {
   return out;
 }
 
-Result<std::optional<ManifestTokenizer>> tokenizer_of(const ContractParts& parts) {
-  HR_TRY(const auto facts, tokenizer_facts(parts.checkpoint));
-  if (!facts) return std::optional<ManifestTokenizer>();
+std::optional<ManifestTokenizer> tokenizer_of(const ContractParts& parts) {
+  const auto& facts = parts.tokenizer;
+  if (!facts) return std::nullopt;
   ManifestTokenizer out{.kind = facts->kind,
                         .vocabulary = facts->vocabulary,
                         .bos = facts->bos,
                         .eos = facts->eos,
                         .add_bos = facts->add_bos};
   if (parts.pieces) out.pieces_file = parts.pieces->file;
-  return std::optional(std::move(out));
+  return out;
 }
 
 ManifestArgument argument_of(const std::string& name, const Type& type, bool is_state) {
@@ -37,9 +37,24 @@ ManifestArgument argument_of(const std::string& name, const Type& type, bool is_
       .name = name, .kind = is_state ? ValueKind::kCache : ValueKind::kData, .dtype = type.dtype, .shape = type.shape};
 }
 
+// The symbols that a function's arguments carry.
+std::set<std::string> symbols_of(const Function& f) {
+  std::set<std::string> out;
+  for (const Type& type : f.graph->input_types())
+    for (const Dim& dim : type.shape)
+      for (const auto& term : dim.terms()) out.insert(term.first);
+  return out;
+}
+
 ManifestFunction function_of(const ContractParts& parts, const Function& f) {
   ManifestFunction out{.name = f.name};
-  for (const Symbol& s : parts.module.symbols) out.symbols.push_back({.name = s.name, .min = s.min, .max = s.max});
+  const auto used = symbols_of(f);
+  std::map<std::string, int64_t> values;
+  for (const Symbol& s : parts.module.symbols) {
+    if (!used.contains(s.name)) continue;
+    out.symbols.push_back({.name = s.name, .min = s.min, .max = s.max});
+    if (const auto value = parts.symbols.find(s.name); value != parts.symbols.end()) values.insert(*value);
+  }
   const auto inputs = f.graph->input_types();
   const auto results = f.graph->result_types();
   const auto in_state = [&](size_t i, uint32_t StatePair::*side) {
@@ -50,7 +65,6 @@ ManifestFunction function_of(const ContractParts& parts, const Function& f) {
   for (size_t i = 0; i < results.size(); ++i)
     out.results.push_back(argument_of(f.results[i], results[i], in_state(i, &StatePair::result)));
   for (const StatePair& s : f.state) out.state.push_back({.argument = s.argument, .result = s.result});
-  const std::map<std::string, int64_t> values{{"seq", parts.options.seq}};
   if (parts.iree)
     out.targets.iree = ManifestIree{
         .file = parts.iree->file, .entry = fmt::format("{}.{}", parts.module.name, f.name), .symbols = values};
@@ -65,6 +79,17 @@ ManifestFunction function_of(const ContractParts& parts, const Function& f) {
   return out;
 }
 
+// `--input=1x64xi32=0` for each argument, at the sizes of the emitted program.
+std::string zero_inputs(const ContractParts& parts, const Function& f) {
+  std::string out;
+  for (const Type& type : f.graph->input_types()) {
+    out += " --input=";
+    for (const Dim& dim : substitute(type.shape, parts.symbols)) out += to_string(dim) + "x";
+    out += fmt::format("{}=0", name(type.dtype));
+  }
+  return out;
+}
+
 // Lines that a user can paste in the export's directory.
 std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
   if (!parts.iree) return {};
@@ -76,18 +101,19 @@ std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
                        "--iree-llvmcpu-target-cpu=host --iree-opt-level=O2 {} -o {}",
                        parts.iree->file, compiled)}};
   if (!parts.archive) return out;
-  for (const Function& f : parts.module.functions)
+  for (const Function& f : parts.module.functions) {
+    if (f.visibility != Visibility::kPublic) continue;
     out.push_back(
-        {.what = fmt::format("run {} with IREE, on token 0 throughout", f.name),
-         .line = fmt::format("iree-run-module --device=local-task --module={} --parameters={}={} --function={} "
-                             "--input=1x{}xi32=0",
-                             compiled, parts.archive->scope, parts.archive->file, f.name, parts.options.seq)});
+        {.what = fmt::format("run {} with IREE, on zeros", f.name),
+         .line = fmt::format("iree-run-module --device=local-task --module={} --parameters={}={} --function={}{}",
+                             compiled, parts.archive->scope, parts.archive->file, f.name, zero_inputs(parts, f))});
+  }
   return out;
 }
 
 }  // namespace
 
-Result<Manifest> make_contract(ContractParts parts) {
+Manifest make_contract(ContractParts parts) {
   Manifest out;
   out.tool.version = std::string(kVersion);
   std::vector<std::string> targets;
@@ -104,7 +130,7 @@ Result<Manifest> make_contract(ContractParts parts) {
   out.model.architecture = std::string(parts.model.architecture());
   for (const ConfigEntry& entry : parts.model.config())
     out.model.configuration.push_back({.key = entry.name, .value = entry.value, .origin = entry.origin});
-  HR_TRY(out.tokenizer, tokenizer_of(parts));
+  out.tokenizer = tokenizer_of(parts);
   out.module_file = parts.hir.file;
   for (const Function& f : parts.module.functions)
     if (f.visibility == Visibility::kPublic) out.functions.push_back(function_of(parts, f));

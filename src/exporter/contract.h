@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exporter/export.h"
+#include "tokenizer/pieces.h"
 
 namespace headrace {
 
@@ -19,7 +20,9 @@ struct ContractParts {
   const ExportOptions& options;
   const Checkpoint& checkpoint;
   const Model& model;
-  const Module& module;  // as traced
+  const Module& module;         // as traced
+  const SymbolValues& symbols;  // what the emitted programs are specialised for
+  std::optional<TokenizerFacts> tokenizer;
   ManifestText hir;
   std::optional<ManifestText> iree = {};
   std::vector<EmittedXla> xla = {};
@@ -28,7 +31,6 @@ struct ContractParts {
   std::optional<ManifestArchive> archive = {};
 };
 
-// Errors: those of reading tokenizer keys.
-[[nodiscard]] Result<Manifest> make_contract(ContractParts parts);
+[[nodiscard]] Manifest make_contract(ContractParts parts);
 
 }  // namespace headrace

@@ -51,8 +51,10 @@ bool wants(const ExportOptions& options, Target target) {
   return std::find(options.targets.begin(), options.targets.end(), target) != options.targets.end();
 }
 
+SymbolValues symbol_values(const ExportOptions& options) { return {{"seq", options.seq}}; }
+
 Result<Module> lower(const Module& module, Engine engine, const ExportOptions& options, const ExportHooks& hooks) {
-  const PassOptions pass_options{.engine = engine, .symbols = {{"seq", options.seq}}};
+  const PassOptions pass_options{.engine = engine, .symbols = symbol_values(options)};
   return run_pipeline(module, pass_options, [&](std::string_view pass, const Module& result) {
     const auto& wanted = options.print_after;
     if (hooks.dump && std::find(wanted.begin(), wanted.end(), pass) != wanted.end())
@@ -132,10 +134,9 @@ Status write_weights(ExportDirectory& directory, const ExportOptions& options, c
   return {};
 }
 
-Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& texts, ContractParts& parts,
-                   Warnings& warnings) {
+Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& texts,
+                   const std::optional<std::string>& vocabulary, ContractParts& parts) {
   HR_TRY(parts.hir, directory.add_text("module.hir", print(parts.module)));
-  HR_TRY(const auto vocabulary, vocabulary_file(parts.checkpoint, warnings));
   if (vocabulary) {
     HR_TRY(parts.pieces, directory.add_text("vocabulary.json", *vocabulary));
   }
@@ -151,13 +152,19 @@ Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& t
 
 }  // namespace
 
-Result<ExportReport> export_model(const ExportOptions& options, const ExportHooks& hooks, Warnings& warnings) {
-  HR_TRY_STATUS(check(options));
+Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks& hooks, Warnings& warnings) {
+  HR_TRY_STATUS(check(wanted));
   ExportReport report;
   Stopwatch total;
   Stopwatch watch;
-  HR_TRY(const Checkpoint checkpoint, open_checkpoint(options.model_path, warnings));
-  HR_TRY(const auto model, make_model(checkpoint, {.layers = options.layers}, warnings));
+  HR_TRY(const Checkpoint checkpoint, open_checkpoint(wanted.model_path, warnings));
+  HR_TRY(const auto model, make_model(checkpoint, {.layers = wanted.layers}, warnings));
+  // All that can be wrong with the source is found before the directory is touched.
+  HR_TRY(auto tokenizer, tokenizer_facts(checkpoint));
+  HR_TRY(const auto vocabulary, vocabulary_file(checkpoint, warnings));
+  ExportOptions options = wanted;
+  if (options.seq == 0) options.seq = std::min(kDefaultSeq, model->context_length());
+  report.seq = options.seq;
   watch.lap();
   HR_TRY(const Module module, trace_model(*model, checkpoint, options.seq, warnings));
   report.trace_seconds = watch.lap();
@@ -165,12 +172,19 @@ Result<ExportReport> export_model(const ExportOptions& options, const ExportHook
   watch.lap();
 
   HR_TRY(ExportDirectory directory, ExportDirectory::open(options.directory));
-  ContractParts parts{.options = options, .checkpoint = checkpoint, .model = *model, .module = module, .hir = {}};
+  const SymbolValues symbols = symbol_values(options);
+  ContractParts parts{.options = options,
+                      .checkpoint = checkpoint,
+                      .model = *model,
+                      .module = module,
+                      .symbols = symbols,
+                      .tokenizer = std::move(tokenizer),
+                      .hir = {}};
   HR_TRY_STATUS(write_weights(directory, options, hooks, parts, report, warnings));
   report.weights_seconds = watch.lap();
-  HR_TRY_STATUS(write_texts(directory, texts, parts, warnings));
+  HR_TRY_STATUS(write_texts(directory, texts, vocabulary, parts));
   if (hooks.stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted before the export was complete");
-  HR_TRY(report.manifest, make_contract(std::move(parts)));
+  report.manifest = make_contract(std::move(parts));
   HR_TRY_STATUS(directory.commit(report.manifest, warnings));
   report.files = manifest_files(report.manifest);
   report.files.emplace_back(kManifestFile);

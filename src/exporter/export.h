@@ -19,11 +19,14 @@ namespace headrace {
 enum class Target : uint8_t { kIree, kXla };
 enum class WeightsForm : uint8_t { kSafetensors, kNone };
 
+inline constexpr int64_t kDefaultSeq = 128;
+
 struct ExportOptions {
   std::string model_path;
   std::string directory;
   std::vector<Target> targets{Target::kIree, Target::kXla};
-  int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs; >= 1
+  int64_t seq{};  // bound of the symbol `seq`, and its value in the emitted programs;
+                  // 0: kDefaultSeq, or the model's context where that is shorter
   std::optional<int64_t> layers = {};  // the first so many layers, then the head; all when absent
   WeightsForm weights{WeightsForm::kSafetensors};
   uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
@@ -46,6 +49,7 @@ struct ExportHooks {
 struct ExportReport {
   Manifest manifest;
   std::vector<std::string> files;  // written, relative to the directory
+  int64_t seq{};                   // the length the programs are for
   uint64_t weight_bytes{};
   double trace_seconds{}, pass_seconds{}, emit_seconds{}, weights_seconds{}, total_seconds{};
 };

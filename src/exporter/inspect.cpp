@@ -3,6 +3,7 @@
 
 #include "exporter/export.h"
 #include "formats/meta.h"
+#include "tokenizer/pieces.h"
 
 namespace headrace {
 
@@ -50,6 +51,9 @@ Result<Inspection> inspect_model(const std::string& path) {
     const auto module = trace_model(**model, checkpoint, 1, warnings);
     if (!module) note_faults(module.error(), out.faults);
   }
+  if (const auto tokenizer = tokenizer_facts(checkpoint); !tokenizer) note_faults(tokenizer.error(), out.faults);
+  if (const auto vocabulary = read_vocabulary(checkpoint, warnings); !vocabulary)
+    note_faults(vocabulary.error(), out.faults);
   out.supported = out.faults.empty();
   out.warnings = std::move(warnings.lines);
   return out;

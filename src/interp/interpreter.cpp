@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <stdexcept>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -202,6 +203,8 @@ Result<std::vector<HostTensor<F>>> interpret(const Module& module, std::string_v
   } catch (const UserError& overflow) {  // dim arithmetic on the sizes of this run
     return fail(ErrorCode::kEvaluate, "{}: {}", function, overflow.error.message);
   } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kMemoryLimit, "{}: not enough memory for the values of a run", function);
+  } catch (const std::length_error&) {
     return fail(ErrorCode::kMemoryLimit, "{}: not enough memory for the values of a run", function);
   }
 }

@@ -32,16 +32,6 @@ void store_float(DType dtype, double value, std::byte* to) {
   store(to, value);
 }
 
-// u64 travels as the int64_t of the same bits, so every int64_t is in its range.
-bool in_range(DType dtype, int64_t value) {
-  const int bits = info(dtype).bits;
-  if (bits == 64) return true;
-  const bool is_signed = info(dtype).kind == DTypeKind::kInt;
-  const int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
-  const int64_t high = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
-  return low <= value && value <= high;
-}
-
 void store_int(DType dtype, int64_t value, std::byte* to) {
   HR_CHECK(in_range(dtype, value));
   std::memcpy(to, &value, static_cast<size_t>(storage_bytes(dtype)));  // little-endian: the low bytes
@@ -86,6 +76,15 @@ size_t hash_of(const std::vector<T>& values) {
 }
 
 }  // namespace
+
+bool in_range(DType dtype, int64_t value) {
+  const int bits = info(dtype).bits;
+  if (bits == 64) return true;
+  const bool is_signed = info(dtype).kind == DTypeKind::kInt;
+  const int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
+  const int64_t high = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  return low <= value && value <= high;
+}
 
 Literal Literal::filled(DType dtype, std::vector<int64_t> sizes, double value) {
   std::vector<std::byte> element(static_cast<size_t>(storage_bytes(dtype)));

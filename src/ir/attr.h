@@ -16,6 +16,9 @@
 
 namespace headrace {
 
+// True when an integer type holds the value. u64 travels as the int64_t of the same bits, so it takes every one.
+[[nodiscard]] bool in_range(DType dtype, int64_t value);
+
 // A dense constant of static shape. `bytes` are little-endian elements in row-major order, or one element when `splat`.
 // Compared by value and shared between graphs.
 struct Literal {

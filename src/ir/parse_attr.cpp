@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -49,7 +50,10 @@ Result<std::vector<std::byte>> element(TokenStream& in, DType dtype) {
       HR_TRY(const double value, number<double>(in));
       return *Literal::filled(dtype, {}, value).bytes;
     }
+    const size_t offset = in.peek().offset;
     HR_TRY(const int64_t value, number<int64_t>(in));
+    if (!in_range(dtype, value))
+      return fail(ErrorCode::kHirParse, "{}: {} is out of range for {}", in.position(offset), value, name(dtype));
     return *Literal::of_ints(dtype, {}, {value}).bytes;
   }
   HR_TRY(const float value, number<float>(in));
@@ -82,6 +86,9 @@ Result<Attr> literal(TokenStream& in) {
   const auto wanted = checked_mul(*count, storage_bytes(type.dtype));
   if (!out.splat && (!wanted || bytes.size() != static_cast<size_t>(*wanted)))
     return in.error(fmt::format("a literal of {} elements has {} bytes", *count, bytes.size()));
+  const auto is_bool = [](std::byte b) { return std::to_integer<int>(b) <= 1; };
+  if (type.dtype == DType::kI1 && !std::all_of(bytes.begin(), bytes.end(), is_bool))
+    return in.error("an i1 byte is 00 or 01");
   out.bytes = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   return Attr(std::move(out));
 }

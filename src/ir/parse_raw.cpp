@@ -144,15 +144,15 @@ tl::unexpected<Error> TokenStream::error(std::string_view message) const {
   return fail(ErrorCode::kHirParse, "{}: {}, found {}", position(token_.offset), message, seen);
 }
 
-// A sum of terms, read token by token and handed to parse_dim, which is strict.
+// A sum of terms, its tokens joined by blanks and handed to parse_dim, which is strict.
 Result<Dim> TokenStream::dim() {
   std::string text;
   const size_t offset = token_.offset;
-  while (!at(",") && !at("]") && token_.kind != TokenKind::kEnd) {
-    const bool sign = at("+") || at("-");
-    text += sign ? fmt::format(" {} ", token_.text) : std::string(token_.text);
+  while (token_.kind == TokenKind::kWord || token_.kind == TokenKind::kNumber || at("+") || at("-") || at("*")) {
+    text += fmt::format("{}{}", text.empty() ? "" : " ", token_.text);
     HR_TRY_STATUS(advance());
   }
+  if (text.empty()) return error("expected a dim");
   auto parsed = parse_dim(text);
   if (!parsed) return fail(std::move(parsed).error().in(position(offset)));
   return parsed;

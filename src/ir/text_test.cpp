@@ -101,7 +101,11 @@ constexpr Bad kBad[] = {
     {"block_type", "headrace.module 1 \"m\" recipe 0 { source \"t\" \"Q9\" 0 0 0 }", "unknown block type 'Q9'"},
     {"step", "headrace.module 1 \"m\" recipe 0 { step fry }", "unknown recipe step 'fry'"},
     {"dtype", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f33[1])", "'f33' is not an element type"},
-    {"dim", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1, seq*seq])", "dim 'seq*seq'"},
+    {"dim", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1, seq*seq])", "dim 'seq * seq'"},
+    {"dim_without_sign", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1 2])", "dim '1 2'"},
+    {"dim_value", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[%2])", "expected a dim, found '2'"},
+    {"dim_string", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[\"seq\"])", "expected a dim, found 'seq'"},
+    {"dim_empty", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1,,2])", "expected a dim, found ','"},
     {"dim_overflow", "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[9223372036854775807 + 1])", "overflows"},
     {"op",
      "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> (\"y\": f32[1]) { %1 = frobnicate(%0) : f32[1] "
@@ -128,6 +132,17 @@ constexpr Bad kBad[] = {
      "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense i8[9223372036854775807, 9] "
      "#00} : i8[1] return %0 }",
      "static shape of countable size"},
+    {"literal_range",
+     "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = splat i8[] 128} : i8[] return %0 }",
+     "128 is out of range for i8"},
+    {"literal_negative",
+     "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense u8[1] [-1]} : u8[1] return %0 "
+     "}",
+     "-1 is out of range for u8"},
+    {"literal_bool",
+     "headrace.module 1 \"m\" func public \"f\"() -> () { %0 = constant() {value = dense i1[2] #0102} : i1[2] return "
+     "%0 }",
+     "an i1 byte is 00 or 01"},
     {"twice",
      "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1]) -> () { %1 = add(%0, %0) : f32[1] %1 = add(%0, %0) : "
      "f32[1] return %1 }",
@@ -149,6 +164,17 @@ TEST(HirText, EveryValueThatDoesNotLinkIsListed) {
               IsError(ErrorCode::kHirParse, AllOf(HasSubstr("3:12: value %7 is not defined"),
                                                   HasSubstr("4:12: value %1 has 1 results, not 2"),
                                                   HasSubstr("4:18: value %8"), HasSubstr("5:10: value %9"))));
+}
+
+// Each fault names its place, and finding places must not cost the text's length each.
+TEST(HirText, ManyFaultsTakeNoLongerThanReading) {
+  std::string text = "headrace.module 1 \"m\"\nfunc public \"f\"(%0 \"x\": f32[1]) -> (\"y\": f32[1]) {\n";
+  constexpr size_t kCount = 20000;
+  for (size_t i = 0; i < kCount; ++i) text += "  %1 = add(%7, %0) : f32[1]\n";
+  const auto module = parse_module(text + "  return %0\n}\n", ops::lookup);
+  ASSERT_FALSE(module.has_value());
+  EXPECT_EQ(module.error().more.size() + 1, 2 * kCount - 1);
+  EXPECT_THAT(module.error().more.back(), HasSubstr(fmt::format("{}:3: value %1 is defined twice", kCount + 2)));
 }
 
 TEST(HirText, NestingIsBounded) {

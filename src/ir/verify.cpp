@@ -64,11 +64,16 @@ class Verifier {
     unique(f.name, "result", f.results);
     if (f.visibility == Visibility::kPublic && g.nodes().size() == g.inputs())
       fault("function '{}' computes nothing", f.name);
+    std::unordered_set<uint32_t> paired_arguments;
+    std::unordered_set<uint32_t> paired_results;
     for (const StatePair& s : f.state) {
+      const bool fresh = paired_arguments.insert(s.argument).second;
+      if (!paired_results.insert(s.result).second || !fresh)
+        fault("function '{}': state pair ({}, {}) shares a side with another", f.name, s.argument, s.result);
       if (s.argument >= g.inputs() || s.result >= g.results().size())
         fault("function '{}': state pair ({}, {}) is out of range", f.name, s.argument, s.result);
       else if (g.input_types()[s.argument] != g.result_types()[s.result])
-        fault("function '{}': state argument '{}' and its result differ in type", f.name, f.arguments[s.argument]);
+        fault("function '{}': state argument {} and its result differ in type", f.name, s.argument);
     }
     graph(f.name, g, 0);
   }
@@ -112,6 +117,7 @@ class Verifier {
   }
 
   void dim(const std::string& where, uint32_t id, const Dim& d) {
+    if (d.is_static() && d.value() < 0) fault("{}: node {}: dim {} is negative", where, id, d.value());
     for (const auto& [symbol, coefficient] : d.terms())
       if (!symbol_names_.contains(symbol)) fault("{}: node {}: symbol '{}' is not declared", where, id, symbol);
   }
@@ -134,28 +140,29 @@ class Verifier {
     calls_.emplace(where, callee);
   }
 
-  // Calls must form a directed acyclic graph: peel functions whose callees are all done.
+  // Calls must form a directed acyclic graph that is not deep: passes and the interpreter follow it by recursion.
   void recursion() {
-    std::set<std::string> open;
-    for (const auto& [caller, callee] : calls_) open.insert(caller);
-    for (bool changed = true; changed && !open.empty();) {
-      changed = false;
-      for (auto it = open.begin(); it != open.end();) {
-        const auto [first, last] = callees(*it);
-        const bool blocked = std::any_of(first, last, [&](const auto& edge) { return open.contains(edge.second); });
-        changed |= !blocked;
-        it = blocked ? std::next(it) : open.erase(it);
-      }
+    for (const Function& f : module_.functions) {
+      std::set<std::string> open;
+      if (call_height(f.name, open) <= kMaxCalls) continue;
+      fault("function '{}' calls itself, directly or through others, or calls nest deeper than {}", f.name, kMaxCalls);
     }
-    for (const std::string& f : open) fault("function '{}' calls itself, directly or through others", f);
   }
 
-  [[nodiscard]] std::pair<std::set<std::pair<std::string, std::string>>::const_iterator,
-                          std::set<std::pair<std::string, std::string>>::const_iterator>
-  callees(const std::string& caller) const {
-    return {calls_.lower_bound({caller, ""}), calls_.upper_bound({caller + '\0', ""})};
+  // Calls on the longest chain from a function; more than kMaxCalls for a cycle or a chain that is longer.
+  int call_height(const std::string& name, std::set<std::string>& open) {
+    if (const auto known = heights_.find(name); known != heights_.end()) return known->second;
+    if (open.size() > kMaxCalls || !open.insert(name).second) return kMaxCalls + 1;
+    int height = 0;
+    for (auto edge = calls_.lower_bound({name, ""}); edge != calls_.end() && edge->first == name; ++edge)
+      height = std::max(height, 1 + call_height(edge->second, open));
+    open.erase(name);
+    height = std::min(height, kMaxCalls + 1);
+    heights_.emplace(name, height);
+    return height;
   }
 
+  static constexpr int kMaxCalls = 64;
   static constexpr int kMaxDepth = 32;
   const Module& module_;
   std::vector<std::string> faults_;
@@ -163,6 +170,7 @@ class Verifier {
   std::unordered_set<std::string> function_names_;
   std::unordered_map<std::string, const Parameter*> parameters_;
   std::set<std::pair<std::string, std::string>> calls_;
+  std::unordered_map<std::string, int> heights_;
 };
 
 }  // namespace

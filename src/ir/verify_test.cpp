@@ -64,6 +64,13 @@ constexpr Bad kBad[] = {
     {"state range",
      "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) state (0 = 3) { %1 = add(%0, %0) : f32[4] return %1 }",
      "state pair (0, 3) is out of range"},
+    {"state twice",
+     "func public \"f\"(%0 \"x\": f32[4]) -> (\"y\": f32[4], \"z\": f32[4]) state (0 = 0, 0 = 1) { %1 = add(%0, %0) : "
+     "f32[4] return %1, %1 }",
+     "state pair (0, 1) shares a side with another"},
+    {"negative dim",
+     "func public \"f\"(%0 \"x\": f32[-4]) -> (\"y\": f32[-4]) { %1 = add(%0, %0) : f32[-4] return %1 }",
+     "dim -4 is negative"},
     {"state type",
      "func public \"f\"(%0 \"x\": f32[4], %1 \"c\": f32[5]) -> (\"y\": f32[4]) state (1 = 0) { %2 = add(%0, %0) : "
      "f32[4] return %2 }",
@@ -93,6 +100,31 @@ TEST(Verify, EachFaultIsNamed) {
 TEST(Verify, FaultsAreReportedTogether) {
   EXPECT_THAT(verify(parsed("symbol n [3, 2] parameter \"w\": f32[5] norm 3 0")),
               IsError(ErrorCode::kVerify, AllOf(HasSubstr("symbol 'n'"), HasSubstr("parameter 'w'"))));
+}
+
+TEST(Verify, NamesThatAreMissingAreFaultsLikeOthers) {
+  Module module = parsed(
+      "func public \"f\"(%0 \"x\": f32[4], %1 \"s\": i32[]) -> (\"y\": f32[4]) state (1 = 0) { %2 = add(%0, %0) : "
+      "f32[4] return %2 }");
+  module.functions[0].arguments.clear();
+  EXPECT_THAT(verify(module), IsError(ErrorCode::kVerify, AllOf(HasSubstr("names 0 arguments, its graph has 2"),
+                                                                HasSubstr("state argument 1 and its result differ"))));
+}
+
+TEST(Verify, CallsNestToABound) {
+  for (const auto& [functions, good] : {std::pair(65, true), std::pair(66, false), std::pair(5000, false)}) {
+    std::string text;
+    for (int i = 0; i < functions; ++i) {
+      const std::string body =
+          i == 0 ? "add(%0, %0)" : fmt::format("call(%0) {{callee = \"f{}\", results = (f32[4])}}", i - 1);
+      text += fmt::format("func public \"f{}\"(%0 \"x\": f32[4]) -> (\"y\": f32[4]) {{ %1 = {} : f32[4] return %1 }}\n",
+                          i, body);
+    }
+    if (good)
+      EXPECT_OK(verify(parsed(text)));
+    else
+      EXPECT_THAT(verify(parsed(text)), IsError(ErrorCode::kVerify, HasSubstr("nest deeper than 64")));
+  }
 }
 
 TEST(Verify, AcceptsCallsWithoutRecursion) {

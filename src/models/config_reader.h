@@ -47,6 +47,8 @@ class ConfigReader {
     if (faults_.empty()) code_ = code;
     faults_.push_back(fmt::format(text, std::forward<A>(args)...));
   }
+  // False once a fault was found: values may be stand-ins, and checks of one against another would mislead.
+  [[nodiscard]] bool good() const { return faults_.empty(); }
   [[nodiscard]] std::string key(std::string_view name) const { return fmt::format("{}.{}", prefix_, name); }
 
   // Refuses keys under the prefix that nothing has read or declared harmless, then reports all faults together.

@@ -35,15 +35,15 @@ void read_heads(ConfigReader& read, DecoderShape& c) {
     if (n != c.kv_heads)
       return read.fault(ErrorCode::kConfigUnsupported, "key '{}' differs between layers, which is not supported",
                         read.key("attention.head_count_kv"));
-  if (c.heads % c.kv_heads != 0)
+  if (read.good() && c.heads % c.kv_heads != 0)
     read.fault(ErrorCode::kConfigValue, "{} query heads do not divide into {} key heads", c.heads, c.kv_heads);
   c.head_width = read.count_or("head_width", "attention.key_length", std::max<int64_t>(1, c.width / c.heads),
                                "embedding length / heads");
-  if (c.width % c.heads != 0 && c.head_width == c.width / c.heads)
+  if (read.good() && c.width % c.heads != 0 && c.head_width == c.width / c.heads)
     read.fault(ErrorCode::kConfigValue, "embedding length {} is not a multiple of {} heads", c.width, c.heads);
   const int64_t value_width =
       read.count_or("value_width", "attention.value_length", c.head_width, "the width of a key head");
-  if (value_width != c.head_width)
+  if (read.good() && value_width != c.head_width)
     read.fault(ErrorCode::kConfigUnsupported, "value heads are {} wide and key heads {}, which is not supported",
                value_width, c.head_width);
 }
@@ -53,7 +53,8 @@ int64_t vocabulary_rows(ConfigReader& read, const Checkpoint& checkpoint) {
   read.harmless("vocab_size");
   const TensorEntry* table = checkpoint.find("token_embd.weight");
   if (table == nullptr || table->shape.size() != 2) {
-    read.fault(ErrorCode::kTensorLink, "tensor 'token_embd.weight' [vocabulary, embedding length] is missing");
+    read.fault(ErrorCode::kTensorLink, "tensor 'token_embd.weight' {}, expected [vocabulary, embedding length]",
+               table == nullptr ? "is missing" : fmt::format("has shape [{}]", fmt::join(table->shape, ", ")));
     return 1;
   }
   read.record("vocabulary", fmt::format("{}", table->shape[0]), "rows of tensor token_embd.weight");
@@ -118,7 +119,7 @@ RopeConfig read_rope(ConfigReader& read, const DecoderShape& shape, RopePairing 
   read.record("rope_pairing", pairing == RopePairing::kInterleaved ? "interleaved" : "half",
               "row order of q and k in GGUF files of this architecture");
   out.rotated = read.count_or("rope_width", "rope.dimension_count", shape.head_width, "the whole head");
-  if (out.rotated % 2 != 0 || out.rotated > shape.head_width)
+  if (read.good() && (out.rotated % 2 != 0 || out.rotated > shape.head_width))
     read.fault(ErrorCode::kConfigValue, "key '{}' is {}, expected an even number up to {}",
                read.key("rope.dimension_count"), out.rotated, shape.head_width);
   out.base = read.positive_or("rope_base", "rope.freq_base", 10000, "llama.cpp's default");

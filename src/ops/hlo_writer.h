@@ -26,7 +26,8 @@ class HloWriter {
   // op. The region's inputs from `captured` on are bound to the node's operands from `first_capture` on instead of
   // being block arguments (StableHLO regions capture implicitly; ours do so by explicit operands).
   [[nodiscard]] virtual std::string region(size_t i, size_t captured, size_t first_capture) = 0;
-  // A literal as MLIR prints it, exact bits: `dense<0x3F800000> : tensor<f32>`, including the type.
+  // A literal as MLIR prints it, exact bits: `dense<1.00000000e+00> : tensor<f32>`, bits where decimal is not exact,
+  // including the type.
   [[nodiscard]] virtual std::string literal(const Literal& value) const = 0;
   // `"name"` of a called function or parameter as the target spells it.
   [[nodiscard]] virtual std::string callee(std::string_view function) const = 0;

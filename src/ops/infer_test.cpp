@@ -187,6 +187,7 @@ std::vector<Bad> contraction_and_indexing() {
       bad_gather("gather_c7", {}, {1, 0}, {0}, 2, {1, 1}),
       bad_gather("gather_c8", {2}, {2}, {0}, 2, {1, 4}),
       bad_gather("gather_c9", {2}, {0}, {0}, 2, {2, 4}),
+      bad_gather("gather_c9", {2}, {0}, {0}, 2, {0, 4}),
       bad_gather("gather_c19", {2}, {0}, {2}, 2, {1, 4}),
       bad_gather("gather_c20", {2}, {0}, {0}, 2, {1}),
       bad_gather("gather_c21", {2}, {0}, {0}, 2, {1, 5}),

@@ -65,14 +65,15 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   int64_t out_base = 0;
   int64_t x_base = 0;
   for (size_t d = 0; d < rank; ++d) {
-    const int64_t pace = interior[d] + 1;
+    // A single element has nothing between it and the next, however large `interior` is.
+    const int64_t pace = x.sizes()[d] > 1 ? interior[d] + 1 : 1;
     const int64_t first = ceil_divide(-low[d], pace);
     const int64_t last = std::min(x.sizes()[d], ceil_divide(out.sizes()[d] - low[d], pace));
     if (first >= last) return one(std::move(out));
     kept[d] = last - first;
     out_base += (low[d] + first * pace) * to[d];
     x_base += first * from[d];
-    to[d] *= pace;
+    if (kept[d] > 1) to[d] *= pace;
   }
   Strided<2> plan(kept, {to, from});
   copy(plan, out, out_base, x, x_base);

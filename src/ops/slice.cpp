@@ -47,7 +47,7 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   int64_t base = 0;
   for (size_t d = 0; d < source.size(); ++d) {
     base += substitute(attr<Shape>(ctx.node.attrs, 0)[d], ctx.symbols).value() * source[d];
-    source[d] *= stride[d];
+    if (out.sizes()[d] > 1) source[d] *= stride[d];
   }
   if (out.elements() == 0) return one(std::move(out));
   Strided<2> plan(out.sizes(), {strides_of(out.sizes()), std::move(source)});

@@ -10,9 +10,10 @@
 
 namespace headrace::ops {
 
-// Row-major element strides.
+// Row-major element strides; of a tensor without elements, whose other sizes may be anything, zeros.
 [[nodiscard]] inline std::vector<int64_t> strides_of(std::span<const int64_t> sizes) {
   std::vector<int64_t> strides(sizes.size());
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return strides;
   int64_t stride = 1;
   for (size_t d = sizes.size(); d-- > 0; stride *= sizes[d]) strides[d] = stride;
   return strides;

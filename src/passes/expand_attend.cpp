@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "passes/expansions.h"
 #include "passes/node_maker.h"
 
@@ -40,13 +42,14 @@ AttendSite read(NodeMaker& make, const RewriteSite& site) {
           .value_width = make.type(site.operands[2]).shape[3]};
 }
 
-// i1 [B, S, T]: key j is visible to query i iff 0 <= key position <= query position < key position + window.
+// i1 [B, S, T]: key j is visible to query i iff 0 <= key position <= query position < key position + window. Positions
+// are i32, so a window beyond their range hides nothing.
 ValueId visible(NodeMaker& make, const AttendSite& in) {
   const Shape shape{in.batch, in.queries, in.keys};
   const ValueId query = make.broadcast(in.query_positions, shape, {0, 1});
   const ValueId key = make.broadcast(in.key_positions, shape, {0, 2});
   ValueId mask = make.make(ops::kAnd, {make.compare(key, "LE", query), make.compare(key, "GE", make.filled(key, 0))});
-  if (in.window == 0) return mask;
+  if (in.window == 0 || in.window > std::numeric_limits<int32_t>::max()) return mask;
   const ValueId distance = make.make(ops::kSubtract, {query, key});
   const ValueId near = make.compare(distance, "LT", make.filled(distance, static_cast<double>(in.window)));
   return make.make(ops::kAnd, {mask, near});

@@ -123,6 +123,17 @@ TEST(Specialise, RefusesUnknownSymbolsAndValuesOutOfBounds) {
               IsError(ErrorCode::kPass, HasSubstr("no symbol 'past'")));
 }
 
+TEST(Specialise, ADimBeyondInt64IsAnErrorOfThePass) {
+  const Module m = module_of(R"(
+symbol n [1, 8]
+func public "f"(%0 "x": f32[4611686018427387904*n]) -> ("y": f32[4611686018427387904*n]) {
+  %1 = negate(%0) : f32[4611686018427387904*n]
+  return %1
+})");
+  EXPECT_THAT(specialise(m, {.engine = Engine::kXla, .symbols = {{"n", 2}}}),
+              IsError(ErrorCode::kPass, HasSubstr("overflows")));
+}
+
 TEST(InlineCalls, LeavesNoCallAlsoInRegions) {
   const Module m = module_of(R"(
 func private "inc"(%0 "x": i32[]) -> ("y": i32[]) {
@@ -227,6 +238,22 @@ func public "f"(%0 "x": f32[1, 5, 4]) -> ("y": f32[1, 5, 4], "z": f32[1, 5, 6]) 
     const auto got = evaluated(after);
     for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-12) << row.name << " " << i;
   }
+}
+
+TEST(Expansions, AWindowWiderThanAnyPositionIsNoWindow) {
+  const auto with_window = [](std::string_view window) {
+    return module_of(fmt::format(R"(
+func public "f"(%0 "x": f32[1, 1, 3, 2], %1 "p": i32[1, 3]) -> ("y": f32[1, 1, 3, 2]) {{
+  %2 = attend(%0, %0, %0, %1, %1) {{scale = 1, softcap = 0, window = {}}} : f32[1, 1, 3, 2]
+  return %2
+}})",
+                                 window));
+  };
+  ASSERT_OK_AND_ASSIGN(const Module none, expand(with_window("0"), kXla));
+  ASSERT_OK_AND_ASSIGN(const Module wide, expand(with_window("2147483648"), kXla));
+  ASSERT_OK_AND_ASSIGN(const Module widest, expand(with_window("2147483647"), kXla));
+  EXPECT_EQ(wide, none);
+  EXPECT_NE(print(widest), print(none));
 }
 
 TEST(Expansions, AFormWithoutSpellingIsRefusedByNameAndPlace) {

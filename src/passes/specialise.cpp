@@ -50,9 +50,13 @@ Result<Module> specialise(const Module& module, const PassOptions& options) {
     for (uint32_t r = 0; r < node.results.size(); ++r) out.push_back({.node = first.node, .result = r});
     return out;
   };
-  HR_TRY(Module out, rewrite(module, rule, retype));
-  std::erase_if(out.symbols, [&](const Symbol& s) { return values.contains(s.name); });
-  return out;
+  try {
+    HR_TRY(Module out, rewrite(module, rule, retype));
+    std::erase_if(out.symbols, [&](const Symbol& s) { return values.contains(s.name); });
+    return out;
+  } catch (const UserError& overflow) {  // dim arithmetic
+    return fail(ErrorCode::kPass, "{}", overflow.error.message);
+  }
 }
 
 }  // namespace headrace

@@ -113,6 +113,8 @@ TEST(MlirText, LiteralsAreExact) {
   EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI1, {2}, {1, 0})), "dense<[true, false]> : tensor<2xi1>");
   EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI8, {2, 2}, {1, -2, 3, -4})),
             "dense<[[1, -2], [3, -4]]> : tensor<2x2xi8>");
+  EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kU64, {2}, {-1, INT64_MIN})),
+            "dense<[18446744073709551615, 9223372036854775808]> : tensor<2xui64>");
   EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI32, {2, 0}, {})), "dense<> : tensor<2x0xi32>");
 }
 

@@ -22,10 +22,11 @@ std::string bits(const Literal& literal, size_t i) {
   return out;
 }
 
-// The shortest decimal reads back to the same f32; MLIR parses it through f64, which rounds the same way for f32 and
-// f64 but not always for 16-bit types, so those are bits. So is everything that decimal text has no word for.
+// Nine significant digits read back to the same f32 and seventeen to the same f64, also through f64 as MLIR parses
+// them. That does not hold for 16-bit types, so those are bits; so is everything that decimal text has no word for.
 std::string element(const Literal& literal, size_t i) {
   if (literal.dtype == DType::kI1) return literal.int_at(i) != 0 ? "true" : "false";
+  if (literal.dtype == DType::kU64) return fmt::format("{}", static_cast<uint64_t>(literal.int_at(i)));
   if (!is_float(literal.dtype)) return fmt::format("{}", literal.int_at(i));
   const double value = literal.at(i);
   const bool decimal = std::isfinite(value) && (literal.dtype == DType::kF64 || literal.dtype == DType::kF32) &&

@@ -11,7 +11,8 @@ namespace headrace::mlir {
 
 // `tensor<1x128x576xf32>`; a symbolic dim is `?`.
 [[nodiscard]] std::string type(const Type& type);
-// `dense<0x3F800000> : tensor<f32>`, `dense<[1, 2]> : tensor<2xi32>`, `dense<"0x0102"> : tensor<2xi8>`: exact bits.
+// `dense<1.00000000e+00> : tensor<f32>`, `dense<[1, 2]> : tensor<2xi32>`, `dense<0x3C00> : tensor<f16>`: reads back
+// bit-equal.
 [[nodiscard]] std::string literal(const Literal& literal);
 // Quoted and escaped as MLIR's lexer wants it.
 [[nodiscard]] std::string quoted(std::string_view text);

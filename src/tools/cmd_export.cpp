@@ -14,7 +14,6 @@
 namespace headrace::tools {
 namespace {
 
-constexpr int64_t kDefaultSeq = 128;
 constexpr int64_t kMaxSeq = int64_t{1} << 24;
 constexpr int64_t kMaxJobs = 1024;
 
@@ -86,7 +85,7 @@ ExportOptions parse(const Typed& typed) {
     const Target target = choose("--target", word, kTargets);
     if (std::ranges::find(options.targets, target) == options.targets.end()) options.targets.push_back(target);
   }
-  options.seq = typed.seq.empty() ? kDefaultSeq : parse_seq(typed.seq);
+  if (!typed.seq.empty()) options.seq = parse_seq(typed.seq);
   options.weights = choose("--weights", typed.weights, kWeights);
   options.max_memory_bytes = parse_size("--max-memory", typed.max_memory);
   if (!typed.jobs.empty()) options.jobs = static_cast<int>(parse_integer("--jobs", typed.jobs, 1, kMaxJobs));
@@ -114,7 +113,7 @@ Json to_json(const ExportOptions& options, const ExportReport& report, const std
     commands.push_back({{"what", command.what}, {"line", command.line}});
   Json out = {{"directory", options.directory},
               {"architecture", report.manifest.model.architecture},
-              {"seq", options.seq},
+              {"seq", report.seq},
               {"files", std::move(files)},
               {"weight_bytes", report.weight_bytes},
               {"seconds",
@@ -151,7 +150,7 @@ std::string summary(const ExportOptions& options, const ExportReport& report, bo
                                 printable(report.manifest.model.architecture), printable(options.directory),
                                 report.files.size(), bytes_text(total), duration_text(report.total_seconds));
   out += columns(rows, "  ", {1});
-  if (!seq_given) out += fmt::format("programs are for {} tokens; --seq N changes that\n", options.seq);
+  if (!seq_given) out += fmt::format("programs are for {} tokens; --seq N changes that\n", report.seq);
   out += "next:\n";
   out += fmt::format("  headrace generate {} --tokens ID,ID,... --max-tokens 16\n", shell_word(options.directory));
   if (!report.manifest.commands.empty()) out += fmt::format("  cd {}\n", shell_word(options.directory));
@@ -161,7 +160,8 @@ std::string summary(const ExportOptions& options, const ExportReport& report, bo
 
 Status run_export(const Typed& typed, Output& output) {
   const ExportOptions options = parse(typed);
-  const ProgressStyle style = output.quiet() ? ProgressStyle::kNone : progress_style(typed.progress);
+  const ProgressStyle wanted = progress_style(typed.progress);
+  const ProgressStyle style = output.quiet() ? ProgressStyle::kNone : wanted;
   const InterruptGuard interrupt;
   Progress progress({.style = style, .columns = terminal_columns(), .write = [&output](std::string_view bytes) {
                        output.diagnostic(bytes);
@@ -206,7 +206,8 @@ Run declare_export(CLI::App& app) {
       ->type_name("DIR");
   app.add_option("--target", typed->target, "Programs to write, comma-separated: iree, xla (default: both)")
       ->type_name("LIST");
-  app.add_option("--seq", typed->seq, fmt::format("Tokens the programs take (default: {})", kDefaultSeq))
+  app.add_option("--seq", typed->seq,
+                 fmt::format("Tokens the programs take (default: {}, or the model's context if shorter)", kDefaultSeq))
       ->type_name("N");
   app.add_option("--weights", typed->weights, "safetensors (default), or none: programs and contract only")
       ->type_name("FORM");

@@ -57,7 +57,8 @@ Status run_generate(const Typed& typed, Output& output) {
   const int64_t wanted = typed.max_tokens.empty()
                              ? kDefaultMaxTokens
                              : parse_integer("--max-tokens", typed.max_tokens, 1, std::numeric_limits<int32_t>::max());
-  HR_TRY(const auto session, Session<float>::open(typed.directory));
+  HR_TRY(auto session, Session<float>::open(typed.directory));
+  session.options.max_region_runs = kMaxRegionRuns;
   HR_TRY(const auto shape, session.score_shape());
   HR_TRY(const PieceText pieces, PieceText::open(typed.directory, session.manifest()));
   // The text may fill the bound, and one token more comes out of scoring a full text.

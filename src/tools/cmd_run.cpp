@@ -29,6 +29,7 @@ struct Request {
 
 std::string names(const auto& items) {
   std::vector<std::string> out;
+  out.reserve(items.size());
   for (const auto& item : items) out.push_back(item.name);
   return fmt::format("{}", fmt::join(out, ", "));
 }
@@ -99,7 +100,8 @@ Json to_json(const Request& request, const ManifestFunction& function, const std
 
 template <class F>
 Status run(const Request& request, Output& output) {
-  HR_TRY(const auto session, Session<F>::open(request.directory));
+  HR_TRY(auto session, Session<F>::open(request.directory));
+  session.options.max_region_runs = kMaxRegionRuns;
   const auto start = std::chrono::steady_clock::now();
   HR_TRY(const auto results, call(session, request));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -55,6 +55,13 @@ Declared declare(CLI::App& program, const CommandInfo& info) {
   Run run = info.declare(*app);
   app->add_flag("--json", output->json, "Results as one JSON document on standard output");
   app->add_flag("-q,--quiet", output->quiet, "No notes and no progress; warnings and errors stay");
+  // An empty value is a shell variable that was not set, never a wish for the default. (No tokens at all is for the
+  // function to refuse.)
+  const auto not_empty = [](const std::string& value) {
+    return std::string(value.empty() ? "the value is empty" : "");
+  };
+  for (CLI::Option* option : app->get_options())
+    if (option->get_items_expected_max() > 0 && !option->check_lname("tokens")) option->check(not_empty);
   app->footer(fmt::format("Example:\n{}", indented(info.example)));
   return {.app = app, .run = std::move(run), .output = std::move(output)};
 }
@@ -176,6 +183,8 @@ int run_command_line(std::vector<std::string> arguments) {
   };
   try {
     return parse_and_run(std::move(arguments));
+  } catch (const OutputError& e) {
+    return failure("file-write", e.what());
   } catch (const std::bad_alloc&) {
     return failure("memory-limit", "out of memory");
   } catch (const InternalError& e) {

@@ -12,16 +12,26 @@
 
 namespace headrace::tools {
 
-InterruptGuard::InterruptGuard() {
-  sigemptyset(&signals_);
+namespace {
+
+sigset_t signals_to_wait_for() {
+  sigset_t signals;
+  sigemptyset(&signals);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     // nohup and background shells ignore some of these on purpose.
     struct sigaction action {};
     const bool ignored = sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-    if (!ignored) sigaddset(&signals_, number);
+    if (!ignored) sigaddset(&signals, number);
   }
-  end_fd_ = eventfd(0, EFD_CLOEXEC);
-  signal_fd_ = signalfd(-1, &signals_, SFD_CLOEXEC);
+  return signals;
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard()
+    : signals_(signals_to_wait_for()),
+      signal_fd_(signalfd(-1, &signals_, SFD_CLOEXEC)),
+      end_fd_(eventfd(0, EFD_CLOEXEC)) {
   // Without the descriptors signals keep their usual effect, which an export survives too.
   if (end_fd_ < 0 || signal_fd_ < 0 || pthread_sigmask(SIG_BLOCK, &signals_, &before_) != 0) return;
   waiter_ = std::thread([this] { wait(); });

@@ -14,7 +14,9 @@ class InterruptGuard {
   InterruptGuard();
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard(InterruptGuard&&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(InterruptGuard&&) = delete;
 
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
 
@@ -22,10 +24,10 @@ class InterruptGuard {
   void wait();
 
   std::stop_source source_;
-  sigset_t signals_{};
+  sigset_t signals_;
   sigset_t before_{};
-  int signal_fd_{-1};
-  int end_fd_{-1};
+  int signal_fd_;
+  int end_fd_;
   std::thread waiter_;
 };
 

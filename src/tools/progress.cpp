@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "tools/text.h"
@@ -23,7 +24,7 @@ std::string rate_text(uint64_t bytes, double seconds) {
 std::string left_text(uint64_t done, uint64_t total, double seconds) {
   if (done == 0 || seconds <= 0) return "";
   const double left = static_cast<double>(total - done) * seconds / static_cast<double>(done);
-  const auto whole = static_cast<int64_t>(left + 0.5);
+  const auto whole = std::llround(left);
   return fmt::format("{}:{:02} left", whole / 60, whole % 60);
 }
 

@@ -30,7 +30,9 @@ class Progress {
   explicit Progress(Options options) : options_(std::move(options)) {}
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
+  Progress(Progress&&) = delete;
   Progress& operator=(const Progress&) = delete;
+  Progress& operator=(Progress&&) = delete;
 
   void update(uint64_t bytes_done, uint64_t bytes_total);
   // Takes the bar off the line. Later updates are ignored.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace headrace::tools {
 namespace {
@@ -84,7 +85,7 @@ std::string count_text(uint64_t count) {
 
 std::string duration_text(double seconds) {
   if (seconds < 59.995) return fmt::format("{:.2f} s", seconds);
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }

@@ -12,6 +12,10 @@
 
 namespace headrace::tools {
 
+// Bodies of loops and calls that `run` and `generate` let the interpreter run: far beyond what any model needs, and an
+// end to text that would run forever.
+inline constexpr uint64_t kMaxRegionRuns = 10'000'000;
+
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
