@@ -149,10 +149,20 @@ std::vector<Refusal> refusals() {
        set(kv_string("llama.rope.scaling.type", "yarn")),
        ErrorCode::kConfigUnsupported,
        {"'llama.rope.scaling.type' is 'yarn'"}},
-      {"old linear scale (D09)",
-       set(kv_f32("llama.rope.scale_linear", 4)),
+      {"linear factor 0 (D09)",
+       [](GgufSpec& s) {
+         s.set(kv_string("llama.rope.scaling.type", "linear"));
+         s.set(kv_f32("llama.rope.scaling.factor", 0));
+       },
+       ErrorCode::kConfigValue,
+       {"'llama.rope.scaling.factor' is 0"}},
+      {"factor without linear",
+       [](GgufSpec& s) {
+         s.set(kv_string("llama.rope.scaling.type", "none"));
+         s.set(kv_f32("llama.rope.scaling.factor", 4));
+       },
        ErrorCode::kConfigUnsupported,
-       {"scale_linear' is 4"}},
+       {"'llama.rope.scaling.factor' is 4"}},
       {"experts", set(kv_u32("llama.expert_count", 8)), ErrorCode::kConfigUnsupported, {"'llama.expert_count' is 8"}},
       {"clamp (D30)",
        set(kv_f32("llama.attention.clamp_kqv", 2)),
@@ -162,18 +172,24 @@ std::vector<Refusal> refusals() {
        set(kv_f32("llama.attn_logit_softcapping", 50)),
        ErrorCode::kConfigUnsupported,
        {"attn_logit_softcapping"}},
-      {"bias (D04)",
+      {"a partial set of biases (D04)",
        [](GgufSpec& s) {
          s.tensors.push_back({"blk.0.attn_q.bias", {32}, 0, std::string(128, '\0')});
        },
        ErrorCode::kTensorLink,
-       {"tensor 'blk.0.attn_q.bias' [32] has no place"}},
-      {"rope factors (D08)",
+       {"'blk.0.attn_k.bias' [16] (bias) is missing", "'blk.0.attn_v.bias'", "'blk.1.attn_q.bias'"}},
+      {"a norm's bias",
        [](GgufSpec& s) {
-         s.tensors.push_back({"rope_freqs.weight", {4}, 0, std::string(16, '\0')});
+         s.tensors.push_back({"blk.0.attn_norm.bias", {32}, 0, std::string(128, '\0')});
        },
        ErrorCode::kTensorLink,
-       {"tensor 'rope_freqs.weight' [4] has no place"}},
+       {"tensor 'blk.0.attn_norm.bias' [32] has no place"}},
+      {"rope factors of a wrong length (D08)",
+       [](GgufSpec& s) {
+         s.tensors.push_back({"rope_freqs.weight", {3}, 0, std::string(12, '\0')});
+       },
+       ErrorCode::kTensorLink,
+       {"tensor 'rope_freqs.weight' has shape [3], expected [4]"}},
       {"undecodable type (A22)",
        [](GgufSpec& s) {
          s.tensor("blk.0.ffn_gate.weight").ne = {256, 8};
@@ -249,6 +265,34 @@ TEST(Llama, TensorsOutsideTheTextModelAreNamedAndLeftOut) {
   });
   ASSERT_OK(o.module);
   EXPECT_THAT(o.warnings.lines, Contains(AllOf(HasSubstr("2 tensors"), HasSubstr("v.blk.0.attn_q.weight"))));
+}
+
+TEST(Llama, TheOldKeyOfLinearScalingStillCounts) {
+  using namespace testing;  // NOLINT(google-build-using-namespace): kv_*
+  const Outcome now = outcome([](GgufSpec& s) {
+    s.set(kv_string("llama.rope.scaling.type", "linear"));
+    s.set(kv_f32("llama.rope.scaling.factor", 4));
+  });
+  const Outcome old = outcome([](GgufSpec& s) { s.set(kv_f32("llama.rope.scale_linear", 4)); });
+  const Outcome none = outcome([](GgufSpec&) {});
+  ASSERT_OK(now.module);
+  ASSERT_OK(old.module);
+  EXPECT_EQ(*now.module->find("score")->graph, *old.module->find("score")->graph);
+  EXPECT_FALSE(*now.module->find("score")->graph == *none.module->find("score")->graph);
+}
+
+TEST(Llama, TheFirstLayersAreTheWholeModelsOfThatDepth) {
+  const auto checkpoint = testing::open_spec(testing::tiny());
+  ASSERT_OK(checkpoint);
+  Warnings warnings;
+  ASSERT_OK_AND_ASSIGN(const auto one, make_model(*checkpoint, {.layers = 1}, warnings));
+  ASSERT_OK_AND_ASSIGN(const Module module, trace_model(*one, *checkpoint, 16, warnings));
+  EXPECT_NE(module.parameter("blk.0.ffn_down.weight"), nullptr);
+  EXPECT_EQ(module.parameter("blk.1.ffn_down.weight"), nullptr);
+  for (const int64_t layers : {0, 3})
+    EXPECT_THAT(
+        make_model(*checkpoint, {.layers = layers}, warnings),
+        IsError(ErrorCode::kOptions, HasSubstr(fmt::format("{} layers are asked for, and the model has 2", layers))));
 }
 
 TEST(Llama, LengthsOutsideTheContextAreRefused) {
