@@ -1,10 +1,11 @@
 #include "exporter/export.h"
 
-#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 
 #include "exporter/contract.h"
 #include "ir/print.h"
@@ -89,18 +90,21 @@ Result<std::vector<EmittedText>> programs(const Module& module, const ExportOpti
   return out;
 }
 
-// What the process has taken at most so far. Weights have not been touched yet, so this is code, header and graphs.
-uint64_t peak_resident_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+// What the process occupies now. Weights have not been touched yet, so this is code, header and graphs. (Not getrusage's
+// maximum: it survives exec, so a large parent would count.) 0 where the system does not tell.
+uint64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  uint64_t total_pages = 0;
+  uint64_t resident_pages = 0;
+  if (!(statm >> total_pages >> resident_pages)) return 0;
+  return resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // What --max-memory leaves for buffers. The bound is on the whole process, so what it occupies already counts, and so
 // do the threads' stacks and the texts that are still to be written.
 Result<uint64_t> buffer_budget(uint64_t max_memory_bytes) {
   constexpr uint64_t kReserve = uint64_t{4} << 20;
-  const uint64_t taken = peak_resident_bytes() + kReserve;
+  const uint64_t taken = resident_bytes() + kReserve;
   if (max_memory_bytes <= taken)
     return fail(ErrorCode::kMemoryLimit,
                 "at most {} bytes of memory are allowed, and {} are taken before any weight is read", max_memory_bytes,
