@@ -14,6 +14,7 @@
 namespace headrace::tools {
 namespace {
 
+constexpr int64_t kMaxLayers = int64_t{1} << 24;
 constexpr int64_t kMaxSeq = int64_t{1} << 24;
 constexpr int64_t kMaxJobs = 1024;
 
@@ -22,6 +23,7 @@ struct Typed {
   std::string model, directory;
   std::string target{"iree,xla"};
   std::string seq;
+  std::string layers;
   std::string weights{"safetensors"};
   std::string max_memory{"512MiB"};
   std::string jobs;
@@ -86,6 +88,7 @@ ExportOptions parse(const Typed& typed) {
     if (std::ranges::find(options.targets, target) == options.targets.end()) options.targets.push_back(target);
   }
   if (!typed.seq.empty()) options.seq = parse_seq(typed.seq);
+  if (!typed.layers.empty()) options.layers = parse_integer("--layers", typed.layers, 1, kMaxLayers);
   options.weights = choose("--weights", typed.weights, kWeights);
   options.max_memory_bytes = parse_size("--max-memory", typed.max_memory);
   if (!typed.jobs.empty()) options.jobs = static_cast<int>(parse_integer("--jobs", typed.jobs, 1, kMaxJobs));
@@ -208,6 +211,8 @@ Run declare_export(CLI::App& app) {
       ->type_name("LIST");
   app.add_option("--seq", typed->seq,
                  fmt::format("Tokens the programs take (default: {}, or the model's context if shorter)", kDefaultSeq))
+      ->type_name("N");
+  app.add_option("--layers", typed->layers, "Only the first so many layers, then the output (default: all)")
       ->type_name("N");
   app.add_option("--weights", typed->weights, "safetensors (default), or none: programs and contract only")
       ->type_name("FORM");
