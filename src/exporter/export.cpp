@@ -90,8 +90,8 @@ Result<std::vector<EmittedText>> programs(const Module& module, const ExportOpti
   return out;
 }
 
-// What the process occupies now. Weights have not been touched yet, so this is code, header and graphs. (Not getrusage's
-// maximum: it survives exec, so a large parent would count.) 0 where the system does not tell.
+// What the process occupies now. Weights have not been touched yet, so this is code, header and graphs. (Not
+// getrusage's maximum: it survives exec, so a large parent would count.) 0 where the system does not tell.
 uint64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   uint64_t total_pages = 0;

@@ -25,8 +25,8 @@ struct ExportOptions {
   std::string model_path;
   std::string directory;
   std::vector<Target> targets{Target::kIree, Target::kXla};
-  int64_t seq{};  // bound of the symbol `seq`, and its value in the emitted programs;
-                  // 0: kDefaultSeq, or the model's context where that is shorter
+  int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs;
+                                       // 0: kDefaultSeq, or the model's context where that is shorter
   std::optional<int64_t> layers = {};  // the first so many layers, then the head; all when absent
   WeightsForm weights{WeightsForm::kSafetensors};
   uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
