@@ -117,7 +117,7 @@ Manifest make_contract(ContractParts parts) {
   Manifest out;
   out.tool.version = std::string(kVersion);
   std::vector<std::string> targets;
-  for (const Target t : parts.options.targets) targets.push_back(t == Target::kIree ? "iree" : "xla");
+  for (const Target t : parts.options.targets) targets.emplace_back(t == Target::kIree ? "iree" : "xla");
   std::sort(targets.begin(), targets.end());
   const bool archived = parts.options.weights == WeightsForm::kSafetensors;
   out.options = {{"seq", parts.options.seq},

@@ -55,7 +55,7 @@ struct ExportReport {
 };
 
 // Errors: those of every part; on any error the directory holds what it held before.
-[[nodiscard]] Result<ExportReport> export_model(const ExportOptions& options, const ExportHooks& hooks,
+[[nodiscard]] Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks& hooks,
                                                 Warnings& warnings);
 
 // Trace only: the model's module (function `score` over the symbol `seq`) before any pass. Reads no weight bytes.

@@ -66,7 +66,7 @@ struct Module {
   std::vector<Function> functions;
 
   [[nodiscard]] const Function* find(std::string_view function) const;
-  [[nodiscard]] const Parameter* parameter(std::string_view parameter) const;
+  [[nodiscard]] const Parameter* parameter(std::string_view wanted) const;
   friend bool operator==(const Module& a, const Module& b);
 };
 

@@ -156,7 +156,7 @@ Status parameter(TokenStream& in, Module& module) {
   HR_TRY_STATUS(in.expect(":"));
   HR_TRY(out.type, in.type());
   HR_TRY(const std::string role, in.word());
-  const auto it = std::find(std::begin(kRoleNames), std::end(kRoleNames), role);
+  const auto* const it = std::find(std::begin(kRoleNames), std::end(kRoleNames), role);
   if (it == std::end(kRoleNames)) return in.error(fmt::format("unknown role '{}'", role));
   out.role = static_cast<Role>(it - std::begin(kRoleNames));
   HR_TRY(out.recipe, index(in));

@@ -86,7 +86,8 @@ std::vector<int64_t> ConfigReader::count_each(std::string_view field, std::strin
   auto values = read(meta_int_each(checkpoint_, key(name), layers));
   if (!values) {
     record(field, fmt::format("{}", fallback), fmt::format("default: {} (key {} is absent)", why, key(name)));
-    return std::vector<int64_t>(static_cast<size_t>(layers), fallback);
+    std::vector<int64_t> all(static_cast<size_t>(layers), fallback);
+    return all;
   }
   for (int64_t& value : *values) value = checked_count(name, value);
   const bool uniform = std::adjacent_find(values->begin(), values->end(), std::not_equal_to<>()) == values->end();

@@ -20,13 +20,13 @@ Tensor Linear::operator()(const Tensor& x) const { return linear(*this, x, 0, 0)
 Tensor Linear::split_heads(const Tensor& x, int64_t heads) const { return linear(*this, x, heads, 0); }
 
 Tensor Linear::merge_heads(const Tensor& x) const {
-  const Dim& heads = x.dim(1);
+  const Dim heads = x.dim(1);
   if (!heads.is_static()) x.tracer().refuse(fmt::format("the number of heads is symbolic in {}", to_string(x.type())));
   return linear(*this, x, 0, heads.value());
 }
 
 Tensor RmsNorm::operator()(const Tensor& x) const {
-  const Dim& width = x.dim(x.rank() - 1);
+  const Dim width = x.dim(x.rank() - 1);
   if (!width.is_static()) x.tracer().refuse(fmt::format("the last dim of {} is symbolic", to_string(x.type())));
   const auto last = static_cast<int64_t>(x.rank()) - 1;
   const Tensor wide = convert(x, DType::kF32);

@@ -43,8 +43,8 @@ struct Halves {
 // The two elements of each pair, [B, H, S, n/2] each. Strided slices rather than a reshape to [.., n/2, 2]: IREE cannot
 // reshape a tensor with a symbolic dim.
 Halves take_pairs(const Tensor& x, RopePairing pairing) {
-  const Dim n = x.dim(3);
-  const Dim half = n.value() / 2;
+  const int64_t n = x.dim(3).value();
+  const int64_t half = n / 2;
   if (pairing == RopePairing::kHalf) return {.first = slice(x, 3, 0, half), .second = slice(x, 3, half, n)};
   return {.first = slice(x, 3, 0, n - 1, 2), .second = slice(x, 3, 1, n, 2)};
 }
@@ -68,8 +68,8 @@ Tensor rope(const Tensor& x, const RopeTables& tables, const RopeConfig& config)
   if (x.rank() != 4 || !x.dim(3).is_static() || x.dim(3).value() < config.rotated)
     x.tracer().refuse(
         fmt::format("rope: {} has no {} elements per head to rotate", to_string(x.type()), config.rotated));
-  const Dim head = x.dim(3);
-  const bool whole = head == Dim(config.rotated);
+  const int64_t head = x.dim(3).value();
+  const bool whole = head == config.rotated;
   const Halves pairs = take_pairs(whole ? x : slice(x, 3, 0, config.rotated), config.pairing);
   const Halves turned{.first = pairs.first * tables.cosine - pairs.second * tables.sine,
                       .second = pairs.first * tables.sine + pairs.second * tables.cosine};

@@ -59,11 +59,13 @@ Tensor reduce(const Tensor& x, std::vector<int64_t> dims, const OpDef& op, doubl
 
 }  // namespace
 
-const Type& Tensor::type() const { return tracer_->builder().type(id_); }
+Type Tensor::type() const { return tracer_->builder().type(id_); }
 
-const Dim& Tensor::dim(size_t i) const {
+size_t Tensor::rank() const { return tracer_->builder().type(id_).shape.size(); }
+
+Dim Tensor::dim(size_t i) const {
   if (i >= rank()) tracer_->refuse(fmt::format("{} has no dim {}", to_string(type()), i));
-  return shape()[i];
+  return tracer_->builder().type(id_).shape[i];
 }
 
 Tensor Tracer::parameter(std::string_view name) {

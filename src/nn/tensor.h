@@ -19,11 +19,12 @@ class Tracer;
 class Tensor {
  public:
   Tensor(Tracer& tracer, ValueId id) : tracer_(&tracer), id_(id) {}
-  [[nodiscard]] const Type& type() const;
-  [[nodiscard]] const Shape& shape() const { return type().shape; }
+  // By value: the graph under construction moves its nodes as it grows.
+  [[nodiscard]] Type type() const;
+  [[nodiscard]] Shape shape() const { return type().shape; }
   [[nodiscard]] DType dtype() const { return type().dtype; }
-  [[nodiscard]] size_t rank() const { return shape().size(); }
-  [[nodiscard]] const Dim& dim(size_t i) const;  // throws UserError when out of range
+  [[nodiscard]] size_t rank() const;
+  [[nodiscard]] Dim dim(size_t i) const;  // throws UserError when out of range
   [[nodiscard]] ValueId id() const { return id_; }
   [[nodiscard]] Tracer& tracer() const { return *tracer_; }
 

@@ -55,8 +55,8 @@ struct Maximum {
   static constexpr Kinds kKinds = kAll;
   template <class F>
   static F real(F a, F b) {
-    if (a > b || a != a) return a;
-    if (b > a || b != b) return b;
+    if (a > b || std::isnan(a)) return a;
+    if (b > a || std::isnan(b)) return b;
     return std::signbit(a) ? b : a;
   }
   static int64_t integer(DType dtype, int64_t a, int64_t b) { return less(dtype, a, b) ? b : a; }
@@ -66,8 +66,8 @@ struct Minimum {
   static constexpr Kinds kKinds = kAll;
   template <class F>
   static F real(F a, F b) {
-    if (a < b || a != a) return a;
-    if (b < a || b != b) return b;
+    if (a < b || std::isnan(a)) return a;
+    if (b < a || std::isnan(b)) return b;
     return std::signbit(a) ? a : b;
   }
   static int64_t integer(DType dtype, int64_t a, int64_t b) { return less(dtype, a, b) ? a : b; }

@@ -104,7 +104,7 @@ struct Sign {
   static F real(F x) {
     return x > 0 ? F(1) : x < 0 ? F(-1) : x;
   }
-  static int64_t integer(int64_t x) { return int64_t{x > 0} - int64_t{x < 0}; }
+  static int64_t integer(int64_t x) { return static_cast<int64_t>(x > 0) - static_cast<int64_t>(x < 0); }
 };
 struct Sine {
   static constexpr std::string_view kName = "sine", kSummary = "sine of radians";

@@ -63,6 +63,7 @@ std::span<int64_t> HostTensor<F>::mutable_ints() {
 }
 
 template <class F>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
 HostTensor<F> HostTensor<F>::reshaped(std::vector<int64_t> sizes) const {
   HR_CHECK(count_of(sizes) == elements_);
   HostTensor out = *this;

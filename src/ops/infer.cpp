@@ -8,10 +8,10 @@ namespace {
 
 std::string describe(Kinds kinds) {
   std::vector<std::string_view> words;
-  if (kinds.boolean) words.push_back("i1");
-  if (kinds.signed_int) words.push_back("signed integers");
-  if (kinds.unsigned_int) words.push_back("unsigned integers");
-  if (kinds.floating) words.push_back("floats");
+  if (kinds.boolean) words.emplace_back("i1");
+  if (kinds.signed_int) words.emplace_back("signed integers");
+  if (kinds.unsigned_int) words.emplace_back("unsigned integers");
+  if (kinds.floating) words.emplace_back("floats");
   return fmt::format("{}", fmt::join(words, " or "));
 }
 
