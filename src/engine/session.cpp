@@ -127,7 +127,7 @@ Result<HostTensor<F>> Session<F>::score(std::span<const int64_t> tokens, const S
   if (score.pad_to != 0 && (score.pad_to < count || score.pad_to > shape.max_tokens))
     return fail(ErrorCode::kInput, "padding to {}, expected {} to {}", score.pad_to, count, shape.max_tokens);
   // A function of static length takes that length only.
-  const Dim& length = module().find(kScore)->graph->input_types()[0].shape[1];
+  const Dim length = module().find(kScore)->graph->input_types()[0].shape[1];
   const int64_t padded = length.is_static() ? length.value() : std::max(count, score.pad_to);
 
   HostTensor<F> input(DType::kI32, {1, padded});
