@@ -70,7 +70,7 @@ class Run {
     std::vector<Tensors> values(graph.nodes().size());
     for (size_t i = 0; i < inputs.size(); ++i) values[i].push_back(std::move(inputs[i]));
     for (const uint32_t unused : plan->unused_inputs) values[unused].clear();
-    for (const Step& step : plan->steps) {
+    for (const PlanStep& step : plan->steps) {
       HR_TRY_STATUS(node(graph, step, values));
       for (const uint32_t dropped : step.drop) values[dropped].clear();
     }
@@ -80,7 +80,7 @@ class Run {
     return results;
   }
 
-  Status node(const Graph& graph, const Step& step, std::vector<Tensors>& values) {
+  Status node(const Graph& graph, const PlanStep& step, std::vector<Tensors>& values) {
     if (options_.stop.stop_requested()) return fail(ErrorCode::kInterrupted, "stopped");
     const Node& node = graph.nodes()[step.node];
     Tensors operands;

@@ -73,7 +73,7 @@ Result<Plan> make_plan(const Graph& graph, const SymbolValues& symbols) {
   std::vector<bool> needed(nodes.size(), false);
   for (const ValueId& result : graph.results()) needed[result.node] = true;
   for (size_t i = plan.steps.size(); i-- > 0;) {
-    Step& step = plan.steps[i];
+    PlanStep& step = plan.steps[i];
     const auto last_use = [&](uint32_t node) {
       if (!needed[node]) step.drop.push_back(node);
       needed[node] = true;

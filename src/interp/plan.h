@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-struct Step {
+struct PlanStep {
   uint32_t node{};
   std::vector<Type> types;     // of the node's results; static
   std::vector<uint32_t> drop;  // nodes whose values nothing needs after this step
@@ -17,7 +17,7 @@ struct Step {
 struct Plan {
   std::vector<Type> inputs;  // static
   std::vector<uint32_t> unused_inputs;
-  std::vector<Step> steps;
+  std::vector<PlanStep> steps;
 };
 
 // Nodes keep their order, but those without operands stand just before their first user: a parameter that only the last
