@@ -41,6 +41,7 @@ class ZooTest : public ::testing::TestWithParam<std::string> {
     options.model_path = zoo(GetParam(), fmt::format("{}.{}.gguf", GetParam(), kind));
     options.directory = directory_;
     options.seq = kBound;
+    options.max_memory_bytes = uint64_t{8} << 30;  // sanitizers take much of it
     ASSERT_OK(export_model(options, {}, warnings));
   }
 
