@@ -4,6 +4,7 @@
   - include arrows between the parts of src/ (ARROWS below is the only table of them)
   - an include names its file from src/: "base/result.h"
   - a file has at most 400 lines (tables, *.def, are exempt)
+  - no two headers define types of one name in one namespace
   - only src/tools prints or ends the process
   - no notes of unfinished work, no paths of somebody's machine, no registry hosts
 """
@@ -48,6 +49,8 @@ TALKING = re.compile(
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 MACHINE = re.compile("|".join(["/wo" + "rk/", "/ro" + "ot/", "/tm" + "p/hr", "pypi" + r"\.org", "deb\\.debian" + r"\.org"]))
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
+TYPE = re.compile(r"^(?:struct|class) (\w+)(?: final)?(?: : [^{;]*)? \{", re.MULTILINE)
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 
@@ -100,8 +103,23 @@ def project_files(root):
     yield from (p for p in sorted(root.iterdir()) if p.is_file() and p.suffix in suffixes)
 
 
+def twin_types(root, src):
+    """Two types of one name in one namespace break the one-definition rule, and no compiler or linker says so."""
+    seen = {}
+    for path in sorted(src.glob("*/*.h")):
+        text = path.read_text(encoding="utf-8")
+        namespace = NAMESPACE.search(text)
+        for match in TYPE.finditer(text):
+            name = (namespace.group(1) if namespace else "", match.group(1))
+            first = seen.setdefault(name, path)
+            if first != path:
+                line = text.count("\n", 0, match.start()) + 1
+                yield f"{path.relative_to(root)}:{line}: {'::'.join(name)} is also defined in {first.relative_to(root)}"
+
+
 def faults(root):
     src = root / "src"
+    yield from twin_types(root, src)
     for path in project_files(root):
         text = path.read_text(encoding="utf-8")
         found = list(line_faults(path, text))
