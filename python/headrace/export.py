@@ -85,7 +85,7 @@ class Export:
         it the program is compiled anew. ``device``: ``local-task`` (all cores) or ``local-sync`` (one).
         """
         f = self.function(name)
-        self._need(f, f.targets.iree is not None, "iree")
+        self._need(f, bool(f.targets.iree), "iree")
         if any(p.file is None for p in self.manifest.parameters):
             raise ArchiveError(f"{name}: weights were not written (--weights none)")
         return iree.compiled(self.directory, self.manifest, f, self._vocabulary(f),

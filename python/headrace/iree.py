@@ -85,34 +85,42 @@ def _run(tool: str, source: Path, target: Path, flags: Sequence[str]) -> Path:
 
 def compiled(directory: Path, manifest: Manifest, function: Function, vocabulary: int | None, cache: Path | None,
              device: str) -> CompiledFunction:
-    """The function, its module loaded. Raises ``MissingExtra``, ``CompileError``."""
-    program = function.targets.iree
-    assert program is not None
-    _runtime()
-    code = compile_program(directory / program.file, cache)
-    values = {s.name: program.symbols[s.name] for s in function.symbols if s.name in program.symbols}
-    return CompiledFunction(function, vocabulary, [(values, _Program(directory, manifest, program, code, device))])
+    """The function in all its specialisations, their module loaded once. Raises ``MissingExtra``, ``CompileError``."""
+    modules: dict[str, Any] = {}
+    programs = []
+    for program in function.targets.iree:
+        if program.file not in modules:
+            _runtime()
+            modules[program.file] = _load(directory, manifest, compile_program(directory / program.file, cache), device)
+        values = {s.name: program.symbols[s.name] for s in function.symbols if s.name in program.symbols}
+        programs.append((values, _Program(program, *modules[program.file])))
+    return CompiledFunction(function, vocabulary, programs)
+
+
+def _load(directory: Path, manifest: Manifest, code: bytes | Path, device: str) -> tuple[Any, str]:
+    """The context that holds the module with its parameters, and the module's name."""
+    rt = _runtime()
+    config = rt.Config(device)
+    instance = config.vm_instance
+    providers = []
+    for archive in manifest.archives:
+        index = rt.ParameterIndex()
+        index.load(str(directory / archive.file), format=archive.format)
+        providers.append(index.create_provider(scope=archive.scope))
+    modules = [rt.create_io_parameters_module(instance, *providers)] if providers else []
+    if isinstance(code, Path):
+        module = rt.VmModule.mmap(instance, str(code))
+    else:
+        module = rt.VmModule.copy_buffer(instance, code)
+    return rt.SystemContext(vm_modules=[*modules, module], config=config), module.name
 
 
 class _Program:
-    def __init__(self, directory: Path, manifest: Manifest, program: IreeProgram, code: bytes | Path,
-                 device: str) -> None:
-        rt = _runtime()
-        config = rt.Config(device)
-        instance = config.vm_instance
-        providers = []
-        for archive in manifest.archives:
-            index = rt.ParameterIndex()
-            index.load(str(directory / archive.file), format=archive.format)
-            providers.append(index.create_provider(scope=archive.scope))
-        modules = [rt.create_io_parameters_module(instance, *providers)] if providers else []
-        if isinstance(code, Path):
-            module = rt.VmModule.mmap(instance, str(code))
-        else:
-            module = rt.VmModule.copy_buffer(instance, code)
-        self._context = rt.SystemContext(vm_modules=[*modules, module], config=config)
-        name, _, entry = program.entry.rpartition(".")
-        self._function = self._context.modules[name or module.name][entry]
+    def __init__(self, program: IreeProgram, context: Any, module: str) -> None:
+        self._context = context
+        # "<module>.<function>", and both may have dots: the module that was loaded tells them apart.
+        entry = program.entry.removeprefix(module + ".")
+        self._function = context.modules[module][entry]
 
     def __call__(self, arrays: list[Any], shapes: list[list[int]]) -> Sequence[Any]:
         results = self._function(*arrays)

@@ -117,7 +117,7 @@ class IreeProgram:
 @dataclass(frozen=True)
 class Targets:
     xla: tuple[XlaProgram, ...]
-    iree: IreeProgram | None
+    iree: tuple[IreeProgram, ...]
 
 
 @dataclass(frozen=True)

@@ -103,8 +103,8 @@ def _check_function(f: Function, texts: set[str], parameters: set[str], path: st
             for symbol in {name for dim in value.shape for name, _ in dim.terms} - symbols:
                 faults.add(f"{path}.{part}[{i}]", f"'{value.name}' uses unknown symbol '{symbol}'")
     _check_pairs(f.state, len(f.arguments), len(f.results), f"{path}.state", faults)
-    if f.targets.iree is not None:
-        _check_program(f.targets.iree, symbols, texts, f"{path}.targets.iree", faults)
+    for i, program in enumerate(f.targets.iree):
+        _check_program(program, symbols, texts, f"{path}.targets.iree[{i}]", faults)
     for i, xla in enumerate(f.targets.xla):
         at = f"{path}.targets.xla[{i}]"
         _check_program(xla, symbols, texts, at, faults)

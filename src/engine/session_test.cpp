@@ -27,7 +27,7 @@ std::string export_llama(const std::string& name, WeightsForm weights) {
   ExportOptions options;
   options.model_path = std::string(HEADRACE_TESTDATA) + "/zoo/llama/llama.f32.gguf";
   options.directory = directory;
-  options.seq = kBound;
+  options.seq = {kBound};
   options.max_memory_bytes = uint64_t{8} << 30;  // sanitizers take much of it
   options.weights = weights;
   Warnings warnings;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/version.h"
+#include "passes/combine.h"
 #include "stablehlo/emitter.h"
 
 namespace headrace {
@@ -46,15 +47,23 @@ std::set<std::string> symbols_of(const Function& f) {
   return out;
 }
 
+// Those of `values` that the function has.
+std::map<std::string, int64_t> values_of(const std::vector<ManifestSymbol>& symbols, const SymbolValues& values) {
+  std::map<std::string, int64_t> out;
+  for (const ManifestSymbol& s : symbols)
+    if (const auto value = values.find(s.name); value != values.end()) out.insert(*value);
+  return out;
+}
+
+std::string iree_name(const EmittedIree& iree, const Function& f, const SymbolValues& values) {
+  return iree.symbols.size() == 1 ? f.name : f.name + specialisation_suffix(values);
+}
+
 ManifestFunction function_of(const ContractParts& parts, const Function& f) {
   ManifestFunction out{.name = f.name};
   const auto used = symbols_of(f);
-  std::map<std::string, int64_t> values;
-  for (const Symbol& s : parts.module.symbols) {
-    if (!used.contains(s.name)) continue;
-    out.symbols.push_back({.name = s.name, .min = s.min, .max = s.max});
-    if (const auto value = parts.symbols.find(s.name); value != parts.symbols.end()) values.insert(*value);
-  }
+  for (const Symbol& s : parts.module.symbols)
+    if (used.contains(s.name)) out.symbols.push_back({.name = s.name, .min = s.min, .max = s.max});
   const auto inputs = f.graph->input_types();
   const auto results = f.graph->result_types();
   const auto in_state = [&](size_t i, uint32_t StatePair::*side) {
@@ -66,25 +75,28 @@ ManifestFunction function_of(const ContractParts& parts, const Function& f) {
     out.results.push_back(argument_of(f.results[i], results[i], in_state(i, &StatePair::result)));
   for (const StatePair& s : f.state) out.state.push_back({.argument = s.argument, .result = s.result});
   if (parts.iree)
-    out.targets.iree = ManifestIree{
-        .file = parts.iree->file, .entry = fmt::format("{}.{}", parts.module.name, f.name), .symbols = values};
+    for (const SymbolValues& values : parts.iree->symbols)
+      out.targets.iree.push_back({.file = parts.iree->text.file,
+                                  .entry = fmt::format("{}.{}", parts.module.name, iree_name(*parts.iree, f, values)),
+                                  .symbols = values_of(out.symbols, values)});
   for (const EmittedXla& program : parts.xla)
     if (program.function == f.name)
       out.targets.xla.push_back({.file = program.text.file,
                                  .entry = "main",
-                                 .symbols = values,
+                                 .symbols = values_of(out.symbols, program.symbols),
                                  .arguments = f.arguments,
                                  .parameters = program.parameters,
                                  .donations = out.state});
   return out;
 }
 
-// `--input=1x64xi32=0` for each argument, at the sizes of the emitted program.
-std::string zero_inputs(const ContractParts& parts, const Function& f) {
+// `--input=1x64xi32=0` for each argument, at the sizes of the program; where they are open, any will do.
+std::string zero_inputs(const Function& f, SymbolValues values, const std::vector<Symbol>& symbols) {
+  for (const Symbol& s : symbols) values.emplace(s.name, std::min(s.max, kDefaultSeq));
   std::string out;
   for (const Type& type : f.graph->input_types()) {
     out += " --input=";
-    for (const Dim& dim : substitute(type.shape, parts.symbols)) out += to_string(dim) + "x";
+    for (const Dim& dim : substitute(type.shape, values)) out += to_string(dim) + "x";
     out += fmt::format("{}=0", name(type.dtype));
   }
   return out;
@@ -93,20 +105,22 @@ std::string zero_inputs(const ContractParts& parts, const Function& f) {
 // Lines that a user can paste in the export's directory.
 std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
   if (!parts.iree) return {};
-  const std::string compiled = std::filesystem::path(parts.iree->file).replace_extension(".vmfb").string();
+  const std::string compiled = std::filesystem::path(parts.iree->text.file).replace_extension(".vmfb").string();
   std::vector<ManifestCommand> out{
       {.what = "compile for this CPU with IREE",
        .line =
            fmt::format("iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
                        "--iree-llvmcpu-target-cpu=host --iree-opt-level=O2 {} -o {}",
-                       parts.iree->file, compiled)}};
+                       parts.iree->text.file, compiled)}};
   if (!parts.archive) return out;
   for (const Function& f : parts.module.functions) {
     if (f.visibility != Visibility::kPublic) continue;
+    const SymbolValues& values = parts.iree->symbols.front();
     out.push_back(
         {.what = fmt::format("run {} with IREE, on zeros", f.name),
          .line = fmt::format("iree-run-module --device=local-task --module={} --parameters={}={} --function={}{}",
-                             compiled, parts.archive->scope, parts.archive->file, f.name, zero_inputs(parts, f))});
+                             compiled, parts.archive->scope, parts.archive->file, iree_name(*parts.iree, f, values),
+                             zero_inputs(f, values, parts.module.symbols))});
   }
   return out;
 }
@@ -120,7 +134,8 @@ Manifest make_contract(ContractParts parts) {
   for (const Target t : parts.options.targets) targets.emplace_back(t == Target::kIree ? "iree" : "xla");
   std::sort(targets.begin(), targets.end());
   const bool archived = parts.options.weights == WeightsForm::kSafetensors;
-  out.options = {{"seq", parts.options.seq},
+  const auto& lengths = parts.options.seq;
+  out.options = {{"seq", parts.options.dynamic_seq ? ManifestValue(std::string("dynamic")) : ManifestValue(lengths)},
                  {"target", targets},
                  {"dtype", std::string("f32")},
                  {"weights", std::string(archived ? "safetensors" : "none")}};
@@ -138,7 +153,7 @@ Manifest make_contract(ContractParts parts) {
   if (parts.archive) out.archives.push_back(*parts.archive);
   out.texts.push_back(parts.hir);
   if (parts.pieces) out.texts.push_back(*parts.pieces);
-  if (parts.iree) out.texts.push_back(*parts.iree);
+  if (parts.iree) out.texts.push_back(parts.iree->text);
   for (const EmittedXla& program : parts.xla) out.texts.push_back(program.text);
   out.commands = commands_of(parts);
   return out;

@@ -12,19 +12,25 @@ namespace headrace {
 // One emitted xla program.
 struct EmittedXla {
   std::string function;
+  SymbolValues symbols;  // what it is specialised for
   ManifestText text;
   std::vector<std::string> parameters;
+};
+
+// The emitted iree module: functions for each of `symbols`, named with passes/combine's suffix when there are several.
+struct EmittedIree {
+  std::vector<SymbolValues> symbols;
+  ManifestText text;
 };
 
 struct ContractParts {
   const ExportOptions& options;
   const Checkpoint& checkpoint;
   const Model& model;
-  const Module& module;         // as traced
-  const SymbolValues& symbols;  // what the emitted programs are specialised for
+  const Module& module;  // as traced
   std::optional<TokenizerFacts> tokenizer;
   ManifestText hir;
-  std::optional<ManifestText> iree = {};
+  std::optional<EmittedIree> iree = {};
   std::vector<EmittedXla> xla = {};
   std::optional<ManifestText> pieces = {};
   std::vector<ManifestParameter> parameters = {};

@@ -9,6 +9,7 @@
 
 #include "exporter/contract.h"
 #include "ir/print.h"
+#include "passes/combine.h"
 #include "passes/pipeline.h"
 #include "stablehlo/emitter.h"
 #include "tokenizer/pieces.h"
@@ -35,32 +36,59 @@ class Stopwatch {
 
 // A program that is ready to be written.
 struct EmittedText {
-  std::string plain;  // "iree/model.mlir"
+  std::string plain;  // "iree/model.mlir", "xla/score.128.mlir"
   std::string text;
-  std::string function;                 // xla only
-  std::vector<std::string> parameters;  // xla only
+  std::vector<SymbolValues> symbols;    // of each specialisation in it; one for xla
+  std::string function = {};                 // xla only
+  std::vector<std::string> parameters = {};  // xla only
 };
-
-Status check(const ExportOptions& options) {
-  if (options.targets.empty()) return fail(ErrorCode::kOptions, "no target is given, expected iree, xla or both");
-  for (const std::string& pass : options.print_after)
-    if (find_pass(pass) == nullptr) return fail(ErrorCode::kOptions, "there is no pass '{}'", pass);
-  return {};
-}
 
 bool wants(const ExportOptions& options, Target target) {
   return std::find(options.targets.begin(), options.targets.end(), target) != options.targets.end();
 }
 
-SymbolValues symbol_values(const ExportOptions& options) { return {{"seq", options.seq}}; }
+Status check(const ExportOptions& options) {
+  if (options.targets.empty()) return fail(ErrorCode::kOptions, "no target is given, expected iree, xla or both");
+  for (const std::string& pass : options.print_after)
+    if (find_pass(pass) == nullptr) return fail(ErrorCode::kOptions, "there is no pass '{}'", pass);
+  if (options.dynamic_seq && wants(options, Target::kXla))
+    return fail(ErrorCode::kOptions, "xla takes no dynamic length: give lengths, or target iree alone");
+  if (options.dynamic_seq && !options.seq.empty())
+    return fail(ErrorCode::kOptions, "the length is dynamic and given as well");
+  return {};
+}
 
-Result<Module> lower(const Module& module, Engine engine, const ExportOptions& options, const ExportHooks& hooks) {
-  const PassOptions pass_options{.engine = engine, .symbols = symbol_values(options)};
-  return run_pipeline(module, pass_options, [&](std::string_view pass, const Module& result) {
-    const auto& wanted = options.print_after;
-    if (hooks.dump && std::find(wanted.begin(), wanted.end(), pass) != wanted.end())
-      hooks.dump(fmt::format("{} ({})", pass, name(engine)), print(result));
-  });
+// The lengths, ascending and each once, or the default one.
+void settle_lengths(ExportOptions& options, const Model& model) {
+  if (options.dynamic_seq) return;
+  if (options.seq.empty()) options.seq = {std::min(kDefaultSeq, model.context_length())};
+  std::sort(options.seq.begin(), options.seq.end());
+  options.seq.erase(std::unique(options.seq.begin(), options.seq.end()), options.seq.end());
+}
+
+// What each program is specialised for: one without any value when the length is dynamic.
+std::vector<SymbolValues> specialisations(const ExportOptions& options) {
+  if (options.dynamic_seq) return {SymbolValues{}};
+  std::vector<SymbolValues> out;
+  for (const int64_t length : options.seq) out.push_back({{"seq", length}});
+  return out;
+}
+
+Result<std::vector<Specialised>> lower(const Module& module, Engine engine, const ExportOptions& options,
+                                       const ExportHooks& hooks) {
+  std::vector<Specialised> out;
+  for (const SymbolValues& values : specialisations(options)) {
+    const PassOptions pass_options{.engine = engine, .symbols = values};
+    const auto dump = [&](std::string_view pass, const Module& result) {
+      const auto& wanted = options.print_after;
+      if (!hooks.dump || std::find(wanted.begin(), wanted.end(), pass) == wanted.end()) return;
+      const std::string suffix = options.seq.size() > 1 ? specialisation_suffix(values) : "";
+      hooks.dump(fmt::format("{} ({}{})", pass, name(engine), suffix), print(result));
+    };
+    HR_TRY(Module lowered, run_pipeline(module, pass_options, dump));
+    out.push_back({.module = std::move(lowered), .values = values});
+  }
+  return out;
 }
 
 // All programs of all targets. Weights are not touched.
@@ -69,22 +97,26 @@ Result<std::vector<EmittedText>> programs(const Module& module, const ExportOpti
   std::vector<EmittedText> out;
   Stopwatch watch;
   if (wants(options, Target::kIree)) {
-    HR_TRY(const Module lowered, lower(module, Engine::kIree, options, hooks));
+    HR_TRY(const auto lowered, lower(module, Engine::kIree, options, hooks));
+    HR_TRY(const Module together, combine(lowered));
     report.pass_seconds += watch.lap();
-    HR_TRY(auto text, emit_iree(lowered));
-    out.push_back({.plain = "iree/model.mlir", .text = std::move(text), .function = {}, .parameters = {}});
+    HR_TRY(auto text, emit_iree(together));
+    out.push_back({.plain = "iree/model.mlir", .text = std::move(text), .symbols = specialisations(options)});
     report.emit_seconds += watch.lap();
   }
   if (wants(options, Target::kXla)) {
-    HR_TRY(const Module lowered, lower(module, Engine::kXla, options, hooks));
+    HR_TRY(const auto lowered, lower(module, Engine::kXla, options, hooks));
     report.pass_seconds += watch.lap();
-    for (const Function& f : lowered.functions) {
-      HR_TRY(auto program, emit_xla(lowered, f));
-      out.push_back({.plain = fmt::format("xla/{}.mlir", f.name),
-                     .text = std::move(program.text),
-                     .function = f.name,
-                     .parameters = std::move(program.parameters)});
-    }
+    for (const Specialised& part : lowered)
+      for (const Function& f : part.module.functions) {
+        HR_TRY(auto program, emit_xla(part.module, f));
+        const std::string suffix = lowered.size() > 1 ? specialisation_suffix(part.values) : "";
+        out.push_back({.plain = fmt::format("xla/{}{}.mlir", f.name, suffix),
+                       .text = std::move(program.text),
+                       .symbols = {part.values},
+                       .function = f.name,
+                       .parameters = std::move(program.parameters)});
+      }
     report.emit_seconds += watch.lap();
   }
   return out;
@@ -147,9 +179,12 @@ Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& t
   for (const EmittedText& text : texts) {
     HR_TRY(ManifestText written, directory.add_text(text.plain, text.text));
     if (text.function.empty())
-      parts.iree = std::move(written);
+      parts.iree = {.symbols = text.symbols, .text = std::move(written)};
     else
-      parts.xla.push_back({.function = text.function, .text = std::move(written), .parameters = text.parameters});
+      parts.xla.push_back({.function = text.function,
+                           .symbols = text.symbols.front(),
+                           .text = std::move(written),
+                           .parameters = text.parameters});
   }
   return {};
 }
@@ -167,21 +202,20 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   HR_TRY(auto tokenizer, tokenizer_facts(checkpoint));
   HR_TRY(const auto vocabulary, vocabulary_file(checkpoint, warnings));
   ExportOptions options = wanted;
-  if (options.seq == 0) options.seq = std::min(kDefaultSeq, model->context_length());
+  settle_lengths(options, *model);
   report.seq = options.seq;
+  report.max_seq = options.dynamic_seq ? model->context_length() : options.seq.back();
   watch.lap();
-  HR_TRY(const Module module, trace_model(*model, checkpoint, options.seq, warnings));
+  HR_TRY(const Module module, trace_model(*model, checkpoint, report.max_seq, warnings));
   report.trace_seconds = watch.lap();
   HR_TRY(const auto texts, programs(module, options, hooks, report));
   watch.lap();
 
   HR_TRY(ExportDirectory directory, ExportDirectory::open(options.directory));
-  const SymbolValues symbols = symbol_values(options);
   ContractParts parts{.options = options,
                       .checkpoint = checkpoint,
                       .model = *model,
                       .module = module,
-                      .symbols = symbols,
                       .tokenizer = std::move(tokenizer),
                       .hir = {}};
   HR_TRY_STATUS(write_weights(directory, options, hooks, parts, report, warnings));

@@ -25,8 +25,11 @@ struct ExportOptions {
   std::string model_path;
   std::string directory;
   std::vector<Target> targets{Target::kIree, Target::kXla};
-  int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs;
-                                       // 0: kDefaultSeq, or the model's context where that is shorter
+  // Lengths that the programs are specialised for; the largest bounds the symbol `seq`. Empty: kDefaultSeq, or the
+  // model's context where that is shorter.
+  std::vector<int64_t> seq = {};
+  // Instead: one program for every length up to the model's context. iree only.
+  bool dynamic_seq{};
   std::optional<int64_t> layers = {};  // the first so many layers, then the head; all when absent
   WeightsForm weights{WeightsForm::kSafetensors};
   uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
@@ -49,7 +52,8 @@ struct ExportHooks {
 struct ExportReport {
   Manifest manifest;
   std::vector<std::string> files;  // written, relative to the directory
-  int64_t seq{};                   // the length the programs are for
+  std::vector<int64_t> seq;        // the lengths the programs are for, ascending; empty: every length
+  int64_t max_seq{};               // the longest input
   uint64_t weight_bytes{};
   double trace_seconds{}, pass_seconds{}, emit_seconds{}, weights_seconds{}, total_seconds{};
 };

@@ -40,7 +40,7 @@ class ZooTest : public ::testing::TestWithParam<std::string> {
     ExportOptions options;
     options.model_path = zoo(GetParam(), fmt::format("{}.{}.gguf", GetParam(), kind));
     options.directory = directory_;
-    options.seq = kBound;
+    options.seq = {kBound};
     options.max_memory_bytes = uint64_t{8} << 30;  // sanitizers take much of it
     ASSERT_OK(export_model(options, {}, warnings));
   }

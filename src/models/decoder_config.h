@@ -18,6 +18,7 @@ struct DecoderShape {
   int64_t heads{};
   int64_t kv_heads{};
   int64_t head_width{};
+  [[nodiscard]] int64_t group() const { return heads / kv_heads; }  // query heads that share a key head
   int64_t vocabulary{};
   bool tied{};  // the head is the embedding
   double eps{};

@@ -144,10 +144,12 @@ class Gemma3 final : public Model {
     const bool is_local = config_.local[static_cast<size_t>(layer)];
     const RopeTables& tables = is_local ? local : global;
     const RopeConfig& config = is_local ? config_.local_rope : config_.global_rope;
-    const Tensor q = in_scope(t, "q", [&] { return rope(a.q_norm(a.q.split_heads(x, shape.heads)), tables, config); });
+    const Tensor q = in_scope(t, "q", [&] {
+      return rope(a.q_norm(a.q.split_heads(x, {shape.kv_heads, shape.group()})), tables, config);
+    });
     const Tensor k =
-        in_scope(t, "k", [&] { return rope(a.k_norm(a.k.split_heads(x, shape.kv_heads)), tables, config); });
-    const Tensor v = in_scope(t, "v", [&] { return a.v.split_heads(x, shape.kv_heads); });
+        in_scope(t, "k", [&] { return rope(a.k_norm(a.k.split_heads(x, {shape.kv_heads})), tables, config); });
+    const Tensor v = in_scope(t, "v", [&] { return a.v.split_heads(x, {shape.kv_heads}); });
     const AttendOptions options{.scale = config_.attention_scale,
                                 .softcap = config_.attention_softcap,
                                 .window = is_local ? config_.window : 0};

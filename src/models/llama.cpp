@@ -47,12 +47,12 @@ Tensor Attention::operator()(const Tensor& x, const LlamaConfig& config, int64_t
                              const Tensor& positions, KvCache& kv) const {
   Tracer& t = x.tracer();
   const DecoderShape& shape = config.shape;
-  const auto project = [&](const char* name, const Linear& linear, int64_t heads) {
-    return in_scope(t, name, [&] { return linear.split_heads(x, heads); });
+  const auto project = [&](const char* name, const Linear& linear, std::vector<int64_t> heads) {
+    return in_scope(t, name, [&] { return linear.split_heads(x, std::move(heads)); });
   };
-  const Tensor queries = rope(project("q", q, shape.heads), tables, config.rope);
-  const Tensor keys = rope(project("k", k, shape.kv_heads), tables, config.rope);
-  const Tensor values = project("v", v, shape.kv_heads);
+  const Tensor queries = rope(project("q", q, {shape.kv_heads, shape.group()}), tables, config.rope);
+  const Tensor keys = rope(project("k", k, {shape.kv_heads}), tables, config.rope);
+  const Tensor values = project("v", v, {shape.kv_heads});
   const AttendOptions options{.scale = 1.0 / std::sqrt(static_cast<double>(shape.head_width))};
   const Tensor mixed = kv.attend(layer, queries, keys, values, positions, options);
   return in_scope(t, "output", [&] { return output.merge_heads(mixed); });

@@ -18,8 +18,8 @@ struct AttendOptions {
 class KvCache {
  public:
   virtual ~KvCache() = default;
-  // q [B, H, S, D], k [B, Hkv, S, D], v [B, Hkv, S, Dv] of this call's tokens at `positions` i32 [B, S].
-  // Returns [B, H, S, Dv].
+  // q [B, Hkv, G, S, D], k [B, Hkv, S, D], v [B, Hkv, S, Dv] of this call's tokens at `positions` i32 [B, S]; G queries
+  // share a key head. Returns [B, Hkv, G, S, Dv].
   [[nodiscard]] virtual Tensor attend(int64_t layer, const Tensor& q, const Tensor& k, const Tensor& v,
                                       const Tensor& positions, const AttendOptions& options) = 0;
 };

@@ -6,23 +6,30 @@ namespace headrace {
 
 namespace {
 
-Tensor linear(const Linear& layer, const Tensor& x, int64_t split, int64_t merge) {
+Tensor linear(const Linear& layer, const Tensor& x, std::vector<int64_t> split, std::vector<int64_t> merge) {
   Tracer& t = x.tracer();
   std::vector<Tensor> operands{x, t.parameter(layer.weight)};
   if (layer.bias) operands.push_back(t.parameter(*layer.bias));
-  return t.add(ops::kLinear, operands, {split, merge});
+  return t.add(ops::kLinear, operands, {std::move(split), std::move(merge)});
 }
 
 }  // namespace
 
-Tensor Linear::operator()(const Tensor& x) const { return linear(*this, x, 0, 0); }
+Tensor Linear::operator()(const Tensor& x) const { return linear(*this, x, {}, {}); }
 
-Tensor Linear::split_heads(const Tensor& x, int64_t heads) const { return linear(*this, x, heads, 0); }
+Tensor Linear::split_heads(const Tensor& x, std::vector<int64_t> heads) const {
+  return linear(*this, x, std::move(heads), {});
+}
 
 Tensor Linear::merge_heads(const Tensor& x) const {
-  const Dim heads = x.dim(1);
-  if (!heads.is_static()) x.tracer().refuse(fmt::format("the number of heads is symbolic in {}", to_string(x.type())));
-  return linear(*this, x, 0, heads.value());
+  std::vector<int64_t> heads;
+  for (size_t i = 1; i + 2 < x.rank(); ++i) {
+    const Dim factor = x.dim(i);
+    if (!factor.is_static())
+      x.tracer().refuse(fmt::format("the number of heads is symbolic in {}", to_string(x.type())));
+    heads.push_back(factor.value());
+  }
+  return linear(*this, x, {}, std::move(heads));
 }
 
 Tensor RmsNorm::operator()(const Tensor& x) const {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "nn/tensor.h"
 
@@ -15,9 +16,9 @@ struct Linear {
   std::optional<std::string> bias = {};
   // x [B, S, in] -> [B, S, out].
   [[nodiscard]] Tensor operator()(const Tensor& x) const;
-  // x [B, S, in] -> [B, heads, S, out / heads].
-  [[nodiscard]] Tensor split_heads(const Tensor& x, int64_t heads) const;
-  // x [B, heads, S, in / heads] -> [B, S, out].
+  // x [B, S, in] -> [B, heads.., S, out / product of heads]: {heads}, or {kv_heads, group} for queries that share keys.
+  [[nodiscard]] Tensor split_heads(const Tensor& x, std::vector<int64_t> heads) const;
+  // x [B, heads.., S, in / product of heads] -> [B, S, out].
   [[nodiscard]] Tensor merge_heads(const Tensor& x) const;
 };
 

@@ -185,7 +185,7 @@ TEST(Rope, TablesAreAccurateAtLargePositions) {
   const Type positions{.dtype = DType::kI32, .shape = {1, seq()}};
   ASSERT_OK_AND_ASSIGN(Function f, traced({positions}, [&](Tracer&, auto x) {
                          const RopeTables tables = rope_tables(x[0], config);
-                         return concatenate({tables.cosine, tables.sine}, 3);
+                         return concatenate({tables.cosine, tables.sine}, 2);
                        }));
   std::vector<int64_t> at;
   for (int64_t i = 0; i < 131072; i += 17) at.push_back(i);

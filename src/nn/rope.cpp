@@ -40,13 +40,14 @@ struct Halves {
   Tensor second;
 };
 
-// The two elements of each pair, [B, H, S, n/2] each. Strided slices rather than a reshape to [.., n/2, 2]: IREE cannot
+// The two elements of each pair, [B, heads.., S, n/2] each. Strided slices rather than a reshape to [.., n/2, 2]: IREE cannot
 // reshape a tensor with a symbolic dim.
 Halves take_pairs(const Tensor& x, RopePairing pairing) {
-  const int64_t n = x.dim(3).value();
+  const auto last = static_cast<int64_t>(x.rank()) - 1;
+  const int64_t n = x.dim(x.rank() - 1).value();
   const int64_t half = n / 2;
-  if (pairing == RopePairing::kHalf) return {.first = slice(x, 3, 0, half), .second = slice(x, 3, half, n)};
-  return {.first = slice(x, 3, 0, n - 1, 2), .second = slice(x, 3, 1, n, 2)};
+  if (pairing == RopePairing::kHalf) return {.first = slice(x, last, 0, half), .second = slice(x, last, half, n)};
+  return {.first = slice(x, last, 0, n - 1, 2), .second = slice(x, last, 1, n, 2)};
 }
 
 }  // namespace
@@ -55,27 +56,29 @@ RopeTables rope_tables(const Tensor& positions, const RopeConfig& config) {
   Tracer& t = positions.tracer();
   if (config.rotated <= 0 || config.rotated % 2 != 0)
     t.refuse(fmt::format("rope: {} elements rotate, expected a positive even number", config.rotated));
-  const Shape shape{positions.dim(0), 1, positions.dim(1), config.rotated / 2};
+  const Shape shape{positions.dim(0), positions.dim(1), config.rotated / 2};
   Tensor frequency = t.add(ops::kConstant, {}, {frequencies(config)});
   if (config.factors) frequency = frequency / t.parameter(*config.factors);
   const Tensor angle =
-      broadcast_in_dim(convert(positions, DType::kF32), shape, {0, 2}) * broadcast_in_dim(frequency, shape, {3});
+      broadcast_in_dim(convert(positions, DType::kF32), shape, {0, 1}) * broadcast_in_dim(frequency, shape, {2});
   const Tensor small = reduced(angle);
   return {.cosine = unary(ops::kCosine, small), .sine = unary(ops::kSine, small)};
 }
 
 Tensor rope(const Tensor& x, const RopeTables& tables, const RopeConfig& config) {
-  if (x.rank() != 4 || !x.dim(3).is_static() || x.dim(3).value() < config.rotated)
+  const size_t rank = x.rank();
+  if (rank < 4 || !x.dim(rank - 1).is_static() || x.dim(rank - 1).value() < config.rotated)
     x.tracer().refuse(
         fmt::format("rope: {} has no {} elements per head to rotate", to_string(x.type()), config.rotated));
-  const int64_t head = x.dim(3).value();
+  const auto last = static_cast<int64_t>(rank) - 1;
+  const int64_t head = x.dim(rank - 1).value();
   const bool whole = head == config.rotated;
-  const Halves pairs = take_pairs(whole ? x : slice(x, 3, 0, config.rotated), config.pairing);
-  const Halves turned{.first = pairs.first * tables.cosine - pairs.second * tables.sine,
-                      .second = pairs.first * tables.sine + pairs.second * tables.cosine};
-  std::vector<Tensor> parts{turned.first, turned.second};
-  if (!whole) parts.push_back(slice(x, 3, config.rotated, head));
-  return concatenate(parts, 3);
+  const Halves pairs = take_pairs(whole ? x : slice(x, last, 0, config.rotated), config.pairing);
+  const Tensor cosine = broadcast_in_dim(tables.cosine, pairs.first.shape(), {0, last - 1, last});
+  const Tensor sine = broadcast_in_dim(tables.sine, pairs.first.shape(), {0, last - 1, last});
+  std::vector<Tensor> parts{pairs.first * cosine - pairs.second * sine, pairs.first * sine + pairs.second * cosine};
+  if (!whole) parts.push_back(slice(x, last, config.rotated, head));
+  return concatenate(parts, last);
 }
 
 }  // namespace headrace

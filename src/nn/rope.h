@@ -25,7 +25,7 @@ struct RopeConfig {
   std::optional<std::string> factors{};
 };
 
-// cos and sin of position * base^(-2i / rotated), f32 [B, 1, S, rotated / 2] each. The angle is the f32 product
+// cos and sin of position * base^(-2i / rotated), f32 [B, S, rotated / 2] each. The angle is the f32 product
 // position * frequency, as llama.cpp and Hugging Face compute it; it is then reduced to [-pi, pi] by Cody-Waite's
 // method in three parts, because IREE's sin and cos lose 1e-3 at large angles.
 struct RopeTables {
@@ -34,7 +34,7 @@ struct RopeTables {
 };
 [[nodiscard]] RopeTables rope_tables(const Tensor& positions, const RopeConfig& config);
 
-// x [B, H, S, D] rotated: the first elements of all pairs, then the second ones, then the elements from config.rotated
+// x [B, heads.., S, D] rotated: the first elements of all pairs, then the second ones, then the elements from config.rotated
 // on unchanged. For interleaved pairs that is a fixed permutation of the head, left in place because q and k are
 // permuted alike and q.k does not see it: so no pass over the head interleaves it again, and caches may hold k in this
 // order.

@@ -30,28 +30,27 @@ Result<Types> infer(const InferArgs& args) {
   const Type& v = args.operands[2];
   for (size_t i = 0; i < 3; ++i) {
     const Type& type = args.operands[i];
-    if (!is_float(type.dtype) || type.shape.size() != 4)
-      return fail(ErrorCode::kInfer, "{} is {}, wanted floats [batch, heads, length, width] (attend_i{})", "qkv"[i],
-                  to_string(type), i + 1);
+    if (!is_float(type.dtype) || type.shape.size() != (i == 0 ? 5 : 4))
+      return fail(ErrorCode::kInfer, "{} is {}, wanted floats [batch, heads, {}length, width] (attend_i{})", "qkv"[i],
+                  to_string(type), i == 0 ? "group, " : "", i + 1);
   }
   const auto differ = [&](std::string_view what, std::string_view label) {
     return fail(ErrorCode::kInfer, "q is {}, k is {}, v is {}: {} ({})", to_string(q), to_string(k), to_string(v), what,
                 label);
   };
   if (q.shape[0] != k.shape[0] || k.shape[0] != v.shape[0]) return differ("batches differ", "attend_c1");
-  if (!q.shape[1].is_static() || !k.shape[1].is_static() || k.shape[1].value() <= 0 ||
-      q.shape[1].value() % k.shape[1].value() != 0)
-    return differ("query heads are not a multiple of key heads", "attend_c2");
+  if (!k.shape[1].is_static() || q.shape[1] != k.shape[1] || !q.shape[2].is_static())
+    return differ("numbers of heads differ or are symbolic", "attend_c2");
   if (k.shape[1] != v.shape[1] || k.shape[2] != v.shape[2]) return differ("keys do not match values", "attend_c3");
-  if (q.shape[3] != k.shape[3]) return differ("widths of q and k differ", "attend_c4");
+  if (q.shape[4] != k.shape[3]) return differ("widths of q and k differ", "attend_c4");
   for (const size_t i : {size_t{3}, size_t{4}}) {
-    const Type wanted{DType::kI32, {q.shape[0], i == 3 ? q.shape[2] : k.shape[2]}};
+    const Type wanted{DType::kI32, {q.shape[0], i == 3 ? q.shape[3] : k.shape[2]}};
     if (!(args.operands[i] == wanted))
       return fail(ErrorCode::kInfer, "{} positions are {}, wanted {} (attend_c5)", i == 3 ? "query" : "key",
                   to_string(args.operands[i]), to_string(wanted));
   }
   HR_TRY_STATUS(check_attrs(args.attrs));
-  return Types{{q.dtype, {q.shape[0], q.shape[1], q.shape[2], v.shape[3]}}};
+  return Types{{q.dtype, {q.shape[0], q.shape[1], q.shape[2], q.shape[3], v.shape[3]}}};
 }
 
 // What all heads of one batch row share.
@@ -108,10 +107,10 @@ Contraction<F> product(int64_t rows, int64_t n, int64_t k, const F* a, const F* 
 template <class F>
 Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   const auto& [q, k, v] = std::tie(ctx.operands[0], ctx.operands[1], ctx.operands[2]);
-  const int64_t heads = q.sizes()[1];
-  const int64_t queries = q.sizes()[2];
-  const int64_t width = q.sizes()[3];
-  const int64_t key_heads = k.sizes()[1];
+  const int64_t group = q.sizes()[2];
+  const int64_t heads = q.sizes()[1] * group;
+  const int64_t queries = q.sizes()[3];
+  const int64_t width = q.sizes()[4];
   const int64_t keys = k.sizes()[2];
   const int64_t value_width = v.sizes()[3];
   const auto query_positions = ctx.operands[3].ints();
@@ -122,7 +121,7 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   std::vector<F> scores(index(std::min(kQueryRows, queries) * keys));
   for (int64_t head = 0; head < q.sizes()[0] * heads; ++head) {
     const int64_t batch = head / heads;
-    const int64_t key_head = batch * key_heads + head % heads / (heads / key_heads);
+    const int64_t key_head = head / group;
     const Rules rules{.scale = attr<double>(ctx.node.attrs, 0),
                       .softcap = attr<double>(ctx.node.attrs, 1),
                       .window = attr<int64_t>(ctx.node.attrs, 2),

@@ -38,7 +38,32 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   return one(std::move(out));
 }
 
-void write(HloWriter& w) { write_functional(w, fmt::format(", dims = {}", to_string(attr<Ints>(w.node().attrs, 1)))); }
+// With symbolic dims the lowering wants to know of every operand dim whether it stretches.
+void write_dynamic(HloWriter& w) {
+  const Shape& x = w.operand_ir_type(0).shape;
+  const Shape& shape = w.node().results[0].shape;
+  const auto& dims = attr<Ints>(w.node().attrs, 1);
+  Ints stretched;
+  Ints kept;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const bool same = x[d] == shape[index(dims[d])];
+    (same ? kept : stretched).push_back(static_cast<int64_t>(d));
+  }
+  const auto array = [](const Ints& values) {
+    return values.empty() ? std::string("array<i64>") : fmt::format("array<i64: {}>", fmt::join(values, ", "));
+  };
+  const std::string sizes = w.extents(shape);
+  w.result(
+      fmt::format("\"stablehlo.dynamic_broadcast_in_dim\"({}, {}) <{{broadcast_dimensions = {}, "
+                  "known_expanding_dimensions = {}, known_nonexpanding_dimensions = {}}}> : ({}, tensor<{}xi32>) -> {}",
+                  w.operand(0), sizes, array(dims), array(stretched), array(kept), w.operand_type(0), shape.size(),
+                  w.result_type(0)));
+}
+
+void write(HloWriter& w) {
+  if (!is_static(w.node().results[0].shape)) return write_dynamic(w);
+  write_functional(w, fmt::format(", dims = {}", to_string(attr<Ints>(w.node().attrs, 1))));
+}
 
 }  // namespace
 

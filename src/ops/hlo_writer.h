@@ -29,6 +29,11 @@ class HloWriter {
   // A literal as MLIR prints it, exact bits: `dense<1.00000000e+00> : tensor<f32>`, bits where decimal is not exact,
   // including the type.
   [[nodiscard]] virtual std::string literal(const Literal& value) const = 0;
+  // The SSA name of a tensor<rank x i32> that holds the shape at run time, from the sizes of the function's arguments.
+  // Lines that compute it are written before the op.
+  [[nodiscard]] virtual std::string extents(const Shape& shape) = 0;
+  // The op has no form for these types on this target: `why` becomes an error. To be called instead of result().
+  virtual void refuse(std::string_view why) = 0;
   // `"name"` of a called function or parameter as the target spells it.
   [[nodiscard]] virtual std::string callee(std::string_view function) const = 0;
 };

@@ -229,8 +229,8 @@ std::vector<Bad> regions() {
   };
 }
 
-Bad bad_linear(std::string label, std::vector<Type> operands, int64_t split = 0, int64_t merge = 0) {
-  return {std::move(label), &kLinear, std::move(operands), {split, merge}};
+Bad bad_linear(std::string label, std::vector<Type> operands, Ints split = {}, Ints merge = {}) {
+  return {std::move(label), &kLinear, std::move(operands), {std::move(split), std::move(merge)}};
 }
 
 // q, k, v as shapes; positions that fit unless given.
@@ -242,7 +242,7 @@ Bad bad_attend(std::string label, const Shape& q, const Shape& k, const Shape& v
 std::vector<Bad> structured() {
   const Type x = f32({1, seq(), 6});
   const Type w = f32({8, 6});
-  const Shape q{1, 4, 3, 2};
+  const Shape q{1, 2, 2, 3, 2};
   const Shape k{1, 2, 5, 2};
   return {
       {"embedding_i1", &kEmbedding, {i32({9, 4}), i32({1, 2})}},
@@ -255,23 +255,25 @@ std::vector<Bad> structured() {
       bad_linear("linear_i2", {x, f32({seq(), 6})}),
       bad_linear("linear_c1", {x, f32({8, 5})}),
       bad_linear("linear_c2", {f32({6}), w}),
-      bad_linear("linear_c2", {x, w}, 0, 2),
-      bad_linear("linear_c2", {x, w}, 0, -1),
-      bad_linear("linear_c2", {f32({1, 2, seq(), seq()}), w}, 0, 2),
-      bad_linear("linear_c2", {f32({1, 4, 1, kHuge}), w}, 0, 4),
+      bad_linear("linear_c2", {x, w}, {}, {2}),
+      bad_linear("linear_c2", {f32({1, 2, seq(), 3}), w}, {}, {-2}),
+      bad_linear("linear_c2", {f32({1, 2, seq(), seq()}), w}, {}, {2}),
+      bad_linear("linear_c2", {f32({1, 4, 1, kHuge}), w}, {}, {4}),
       bad_linear("linear_c3", {x, w, f32({6})}),
-      bad_linear("linear_c4", {x, w}, 3),
-      bad_linear("linear_c4", {x, w}, -2),
-      bad_linear("linear_c4", {f32({2, 6}), w}, 2),
+      bad_linear("linear_c4", {x, w}, {3}),
+      bad_linear("linear_c4", {x, w}, {-2}),
+      bad_linear("linear_c2", {f32({1, 2, 3, seq(), 1}), w}, {}, {6}),
+      bad_linear("linear_c4", {f32({2, 6}), w}, {2}),
+      bad_linear("linear_c4", {x, w}, {kHuge, kHuge}),
       {"attend_i1", &kAttend, {i32(q), f32(k), f32(k), i32({1, 3}), i32({1, 5})}, {1.0, 0.0, int64_t{0}}},
       {"attend_i2", &kAttend, {f32(q), f32({5}), f32(k), i32({1, 3}), i32({1, 5})}, {1.0, 0.0, int64_t{0}}},
       {"attend_i3", &kAttend, {f32(q), f32(k), i32(k), i32({1, 3}), i32({1, 5})}, {1.0, 0.0, int64_t{0}}},
-      bad_attend("attend_c1", {2, 4, 3, 2}, k, k),
-      bad_attend("attend_c2", {1, 3, 3, 2}, k, k),
-      bad_attend("attend_c2", {1, seq(), 3, 2}, k, k),
+      bad_attend("attend_c1", {2, 2, 2, 3, 2}, k, k),
+      bad_attend("attend_c2", {1, 3, 2, 3, 2}, k, k),
+      bad_attend("attend_c2", {1, 2, seq(), 3, 2}, k, k),
       bad_attend("attend_c3", q, k, {1, 2, 6, 2}),
       bad_attend("attend_c4", q, {1, 2, 5, 3}, k),
-      bad_attend("attend_c5", {1, 4, 2, 2}, k, k),
+      bad_attend("attend_c5", {1, 2, 2, 2, 2}, k, k),
       bad_attend("attend_c5", q, {1, 2, 6, 2}, {1, 2, 6, 2}),
       bad_attend("attend_c6", q, k, k, std::numeric_limits<double>::infinity()),
       bad_attend("attend_c7", q, k, k, 1, -1),

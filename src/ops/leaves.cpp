@@ -77,6 +77,12 @@ Result<Tensors<F>> eval_iota(EvalContext<F>& ctx) {
 }
 
 void write_iota(HloWriter& w) {
+  const Shape& shape = w.node().results[0].shape;
+  if (!is_static(shape)) {
+    const std::string sizes = w.extents(shape);
+    return w.result(fmt::format("stablehlo.dynamic_iota {}, dim = {} : (tensor<{}xi32>) -> {}", sizes,
+                                attr<int64_t>(w.node().attrs, 2), shape.size(), w.result_type(0)));
+  }
   w.result(fmt::format("stablehlo.iota dim = {} : {}", attr<int64_t>(w.node().attrs, 2), w.result_type(0)));
 }
 

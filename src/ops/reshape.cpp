@@ -21,7 +21,11 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   return one(ctx.operands[0].reshaped(static_sizes(ctx.result_types[0].shape)));
 }
 
-void write(HloWriter& w) { write_functional(w, ""); }
+void write(HloWriter& w) {
+  // dynamic_reshape exists, and no target lowers it.
+  if (!is_static(w.node().results[0].shape)) return w.refuse("a reshape of symbolic dims has no form");
+  write_functional(w, "");
+}
 
 }  // namespace
 

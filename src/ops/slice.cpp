@@ -55,7 +55,18 @@ Result<Tensors<F>> eval(EvalContext<F>& ctx) {
   return one(std::move(out));
 }
 
+void write_dynamic(HloWriter& w) {
+  const auto& stride = attr<Ints>(w.node().attrs, 2);
+  const std::string start = w.extents(attr<Shape>(w.node().attrs, 0));
+  const std::string limit = w.extents(attr<Shape>(w.node().attrs, 1));
+  const std::string steps = w.extents(Shape(stride.begin(), stride.end()));
+  const std::string index = fmt::format("tensor<{}xi32>", stride.size());
+  w.result(fmt::format("stablehlo.real_dynamic_slice {}, {}, {}, {} : ({}, {}, {}, {}) -> {}", w.operand(0), start,
+                       limit, steps, w.operand_type(0), index, index, index, w.result_type(0)));
+}
+
 void write(HloWriter& w) {
+  if (!is_static(w.operand_ir_type(0).shape)) return write_dynamic(w);
   const auto& start = attr<Shape>(w.node().attrs, 0);
   const auto& limit = attr<Shape>(w.node().attrs, 1);
   const auto& stride = attr<Ints>(w.node().attrs, 2);

@@ -25,6 +25,12 @@ class Samples {
     GraphBuilder builder;
     std::vector<ValueId> values;
     for (const Type& type : operands) values.push_back(builder.input(type));
+    // What has no operand takes its symbols from an argument that it does not use.
+    size_t arguments = operands.size();
+    if (&op == &ops::kIota) {
+      builder.input(f32({Dim::symbol("n")}));
+      arguments = 1;
+    }
     const auto node = builder.add(op, values, std::move(attrs), std::move(regions));
     ASSERT_OK(node);
     std::vector<ValueId> results;
@@ -32,7 +38,7 @@ class Samples {
     Function function;
     function.name = fmt::format("{}_{}", op.name, module_.functions.size());
     function.visibility = visibility;
-    for (size_t i = 0; i < operands.size(); ++i) function.arguments.push_back(fmt::format("a{}", i));
+    for (size_t i = 0; i < arguments; ++i) function.arguments.push_back(fmt::format("a{}", i));
     for (size_t i = 0; i < results.size(); ++i) function.results.push_back(fmt::format("r{}", i));
     auto graph = std::move(builder).finish(results);
     ASSERT_OK(graph);
@@ -85,6 +91,28 @@ void add_shapes(Samples& s) {
   s.add(ops::kConcatenate, {f32({2, 3}), f32({2, 4})}, {int64_t{1}});
   s.add(ops::kPad, {f32({2, 3}), f32({})}, {Ints{1, -1}, Ints{0, 2}, Ints{0, 1}});
   s.add(ops::kGetDimensionSize, {f32({2, 3})}, {int64_t{1}});
+}
+
+// With symbolic dims, as iree takes them.
+void add_symbolic(Samples& s) {
+  const Dim n = Dim::symbol("n");
+  s.add(ops::kIota, {}, {DType::kI32, Shape{2, n}, int64_t{1}});
+  s.add(ops::kIota, {}, {DType::kI32, Shape{n + n + 1}, int64_t{0}});
+  s.add(ops::kBroadcastInDim, {f32({1, n, 3})}, {Shape{4, 2, n, 3}, Ints{1, 2, 3}});
+  s.add(ops::kBroadcastInDim, {f32({1, n})}, {Shape{n, n}, Ints{0, 1}});
+  s.add(ops::kSlice, {f32({1, n, 8})}, {Shape{0, 0, 1}, Shape{1, n, 8}, Ints{1, 1, 2}});
+  s.add(ops::kTranspose, {f32({2, n})}, {Ints{1, 0}});
+  s.add(ops::kConcatenate, {f32({2, n}), f32({2, n})}, {int64_t{1}});
+  s.add(ops::kPad, {f32({2, n}), f32({})}, {Ints{0, 1}, Ints{0, 0}, Ints{0, 0}});
+  s.add(ops::kGetDimensionSize, {f32({2, n})}, {int64_t{1}});
+  s.add(ops::kConvert, {f32({n})}, {DType::kI32});
+  s.add(ops::kAdd, {f32({n}), f32({n})});
+  s.add(ops::kCompare, {f32({n}), f32({n})}, {"LT"});
+  s.add(ops::kSelect, {Type{DType::kI1, {n}}, f32({n}), f32({n})});
+  s.add(ops::kDotGeneral, {f32({1, n, 4}), f32({1, 5, 4})}, {Ints{0}, Ints{0}, Ints{2}, Ints{2}, DType::kF32});
+  s.add(ops::kDotGeneral, {f32({1, 3, 2, n, 4}), f32({1, 3, n, 4})}, {Ints{0, 1}, Ints{0, 1}, Ints{4}, Ints{3}, DType::kF32});
+  s.add(ops::kGather, {f32({6, 4}), i32({2, n})}, {Ints{2}, Ints{0}, Ints{0}, int64_t{2}, Ints{1, 4}});
+  s.add(ops::kReduce, {f32({n, 3}), f32({})}, {int64_t{1}, Ints{0}}, {testing::body_of(ops::kAdd, f32({}))});
 }
 
 void add_contractions(Samples& s) {
@@ -144,6 +172,7 @@ TEST(OpText, EveryCoreOp) {
   add_shapes(samples);
   add_contractions(samples);
   add_control(samples);
+  add_symbolic(samples);
   for (const OpDef* op : ops::all_ops()) EXPECT_TRUE(op->hlo == nullptr || samples.covers(*op)) << op->name;
   const auto text = emit_iree(samples.module());
   ASSERT_OK(text);

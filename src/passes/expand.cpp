@@ -10,12 +10,13 @@ namespace headrace {
 
 namespace {
 
-// What decides between spellings, read off a site. Symbolic row counts are taken for many: that is what they become.
+// What decides between spellings, read off a site: activations [B, .., S, width] or [S, width].
 Rows rows_of(const Type& activations) {
   const auto& shape = activations.shape;
-  const Dim& sequence = shape[shape.size() - 2];
-  if (!sequence.is_static() || sequence.value() > kFewRows) return Rows::kMany;
-  return sequence.value() == 1 ? Rows::kOne : Rows::kFew;
+  const auto rows = elements(shape.size() == 2 ? Shape{shape[0]} : Shape{shape[0], shape[shape.size() - 2]});
+  if (!rows) return Rows::kSymbolic;
+  if (*rows > kFewRows) return Rows::kMany;
+  return *rows == 1 ? Rows::kOne : Rows::kFew;
 }
 
 std::optional<WeightForm> form_of(const Type& weight) {

@@ -15,9 +15,10 @@ namespace headrace {
 enum class WeightForm : uint8_t { kNone, kF32 };
 inline constexpr std::string_view kWeightFormNames[] = {"none", "f32"};
 
-// How many rows of activations meet the weight: one (decode), few (up to kFewRows), many (prefill, score).
-enum class Rows : uint8_t { kOne, kFew, kMany };
-inline constexpr std::string_view kRowsNames[] = {"one", "few", "many"};
+// How many rows of activations meet the weight: one (decode), few (up to kFewRows), many (prefill, score), or a number
+// that only the call tells.
+enum class Rows : uint8_t { kOne, kFew, kMany, kSymbolic };
+inline constexpr std::string_view kRowsNames[] = {"one", "few", "many", "symbolic"};
 inline constexpr int64_t kFewRows = 16;
 
 using ExpandFunction = Result<std::vector<ValueId>> (*)(GraphBuilder&, const RewriteSite&);

@@ -17,8 +17,7 @@ struct AttendSite {
   double scale{};
   double softcap{};
   int64_t window{};
-  Dim batch, heads, kv_heads, queries, keys, width, value_width;
-  [[nodiscard]] Dim group() const { return heads.value() / kv_heads.value(); }
+  Dim batch, kv_heads, group, queries, keys, value_width;
 };
 
 AttendSite read(NodeMaker& make, const RewriteSite& site) {
@@ -34,11 +33,10 @@ AttendSite read(NodeMaker& make, const RewriteSite& site) {
           .softcap = std::get<double>(node.attrs[1]),
           .window = std::get<int64_t>(node.attrs[2]),
           .batch = q[0],
-          .heads = q[1],
-          .kv_heads = k[1],
-          .queries = q[2],
+          .kv_heads = q[1],
+          .group = q[2],
+          .queries = q[3],
           .keys = k[2],
-          .width = q[3],
           .value_width = make.type(site.operands[2]).shape[3]};
 }
 
@@ -68,30 +66,28 @@ Result<std::vector<ValueId>> attend_grouped_dots(GraphBuilder& builder, const Re
   const AttendSite in = read(make, site);
   const Type result = make.type(in.q);
   const DType sum = result.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-  const Shape grouped{in.batch, in.kv_heads, in.group(), in.queries, in.keys};
-  const Shape rows{in.batch, in.kv_heads, in.group(), in.queries};
+  const Shape grouped{in.batch, in.kv_heads, in.group, in.queries, in.keys};
 
-  const ValueId q = make.reshape(in.q, {in.batch, in.kv_heads, in.group(), in.queries, in.width});
-  ValueId scores = make.make(ops::kDotGeneral, {q, in.k}, {Ints{0, 1}, Ints{0, 1}, Ints{4}, Ints{3}, sum});
+  ValueId scores = make.make(ops::kDotGeneral, {in.q, in.k}, {Ints{0, 1}, Ints{0, 1}, Ints{4}, Ints{3}, sum});
   scores = capped(make, make.make(ops::kMultiply, {scores, make.filled(scores, in.scale)}), in.softcap);
 
   const ValueId mask = make.broadcast(visible(make, in), grouped, {0, 3, 4});
   const ValueId masked = make.make(ops::kSelect, {mask, scores, make.filled(scores, kInvisible)});
-  const ValueId highest = make.reduce(ops::kMaximum, masked, 4, kInvisible);
-  const ValueId shifted = make.make(ops::kSubtract, {masked, make.broadcast(highest, grouped, {0, 1, 2, 3})});
+  const ValueId highest = make.reduce(ops::kMaximum, masked, {4}, kInvisible);
+  // The scores themselves, not the masked ones: what is invisible is selected away below, whatever it is by then, and with
+  // a second use of the masked scores IREE would want a stack buffer of symbolic size to hold them.
+  const ValueId shifted = make.make(ops::kSubtract, {scores, make.broadcast(highest, grouped, {0, 1, 2, 3})});
   const ValueId weights =
       make.make(ops::kSelect, {mask, make.make(ops::kExponential, {shifted}), make.filled(shifted, 0)});
   // At least one weight is 1 wherever a key is visible, so the maximum changes nothing but rows without keys.
-  const ValueId total = make.reduce(ops::kAdd, weights, 4, 0);
+  const ValueId total = make.reduce(ops::kAdd, weights, {4}, 0);
   const ValueId divisor = make.make(ops::kMaximum, {total, make.filled(total, 1)});
 
   const ValueId mixed =
       make.make(ops::kDotGeneral, {weights, make.convert(in.v, sum)}, {Ints{0, 1}, Ints{0, 1}, Ints{4}, Ints{2}, sum});
-  Shape out = rows;
-  out.push_back(in.value_width);
+  const Shape out{in.batch, in.kv_heads, in.group, in.queries, in.value_width};
   const ValueId normal = make.make(ops::kDivide, {mixed, make.broadcast(divisor, out, {0, 1, 2, 3})});
-  return std::vector{
-      make.convert(make.reshape(normal, {in.batch, in.heads, in.queries, in.value_width}), result.dtype)};
+  return std::vector{make.convert(normal, result.dtype)};
 }
 
 }  // namespace headrace

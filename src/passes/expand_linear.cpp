@@ -1,3 +1,5 @@
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include "passes/expansions.h"
@@ -13,8 +15,8 @@ struct LinearSite {
   ValueId x;
   ValueId weight;
   std::optional<ValueId> bias;
-  int64_t split{};
-  int64_t merge{};
+  Ints split;
+  Ints merge;
 };
 
 LinearSite read(const RewriteSite& site) {
@@ -22,24 +24,49 @@ LinearSite read(const RewriteSite& site) {
   LinearSite out{.x = site.operands[0],
                  .weight = site.operands[1],
                  .bias = std::nullopt,
-                 .split = std::get<int64_t>(node.attrs[0]),
-                 .merge = std::get<int64_t>(node.attrs[1])};
+                 .split = std::get<Ints>(node.attrs[0]),
+                 .merge = std::get<Ints>(node.attrs[1])};
   if (site.operands.size() > 2) out.bias = site.operands[2];
   return out;
 }
 
-// [B, H, S, in/H] -> [B, S, in].
-ValueId merged(NodeMaker& make, ValueId x, int64_t heads) {
-  if (heads == 0) return x;
-  const Shape s = make.type(x).shape;
-  return make.reshape(make.transpose(x, {0, 2, 1, 3}), {s[0], s[2], s[3] * heads});
+// first, first + 1, ...
+Ints range(int64_t first, size_t count) {
+  Ints out(count);
+  std::iota(out.begin(), out.end(), first);
+  return out;
 }
 
-// [B, S, out] -> [B, H, S, out/H].
-ValueId split(NodeMaker& make, ValueId y, int64_t heads) {
-  if (heads == 0) return y;
+int64_t size(const Ints& list) { return static_cast<int64_t>(list.size()); }
+
+int64_t product(const Ints& factors) {
+  return std::accumulate(factors.begin(), factors.end(), int64_t{1}, std::multiplies<>());
+}
+
+void append(Shape& shape, const Ints& dims) { shape.insert(shape.end(), dims.begin(), dims.end()); }
+
+// [B, heads.., S, in/H] -> [B, S, in].
+ValueId merged(NodeMaker& make, ValueId x, const Ints& heads) {
+  if (heads.empty()) return x;
+  const Shape s = make.type(x).shape;
+  const int64_t n = size(heads);
+  Ints order{0, n + 1};
+  for (const int64_t d : range(1, heads.size())) order.push_back(d);
+  order.push_back(n + 2);
+  return make.reshape(make.transpose(x, order), {s[0], s[heads.size() + 1], s.back() * product(heads)});
+}
+
+// [B, S, out] -> [B, heads.., S, out/H].
+ValueId split(NodeMaker& make, ValueId y, const Ints& heads) {
+  if (heads.empty()) return y;
   const Shape s = make.type(y).shape;
-  return make.transpose(make.reshape(y, {s[0], s[1], heads, s[2].value() / heads}), {0, 2, 1, 3});
+  Shape apart{s[0], s[1]};
+  append(apart, heads);
+  apart.push_back(s[2].value() / product(heads));
+  Ints order{0};
+  for (const int64_t d : range(2, heads.size())) order.push_back(d);
+  order.insert(order.end(), {1, size(heads) + 2});
+  return make.transpose(make.reshape(y, apart), order);
 }
 
 ValueId with_bias(NodeMaker& make, ValueId y, const std::optional<ValueId>& bias) {
@@ -49,12 +76,39 @@ ValueId with_bias(NodeMaker& make, ValueId y, const std::optional<ValueId>& bias
   return make.make(ops::kAdd, {y, make.broadcast(make.convert(*bias, type.dtype), type.shape, {last})});
 }
 
-// Contracts the last dim of x with dim 1 of the weight; accumulates in the activations' type or f32, the wider.
+// Sums are in the activations' type or f32, the wider.
+DType sum_type(const Type& activations) { return activations.dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
+
+// Contracts the last dim of x with dim 1 of the weight.
 ValueId contract(NodeMaker& make, ValueId x, ValueId weight) {
   const Type type = make.type(x);
-  const DType sum = type.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
   const auto last = static_cast<int64_t>(type.shape.size()) - 1;
+  const DType sum = sum_type(type);
   return make.convert(make.make(ops::kDotGeneral, {x, weight}, {Ints{}, Ints{}, Ints{last}, Ints{1}, sum}), type.dtype);
+}
+
+// x [B, merge.., S, w] over the heads that the result has: [B, split.., merge.., S, w].
+ValueId over_heads(NodeMaker& make, const LinearSite& in) {
+  const Shape s = make.type(in.x).shape;
+  Shape wide{s[0]};
+  append(wide, in.split);
+  wide.insert(wide.end(), s.begin() + 1, s.end());
+  Ints dims{0};
+  for (const int64_t d : range(1 + size(in.split), s.size() - 1)) dims.push_back(d);
+  return make.broadcast(in.x, wide, dims);
+}
+
+// W [out, in] as [B, split.., out/H, merge.., w].
+ValueId weight_by_heads(NodeMaker& make, const LinearSite& in, const Dim& batch) {
+  const Shape s = make.type(in.weight).shape;
+  Shape apart(in.split.begin(), in.split.end());
+  apart.push_back(s[0].value() / product(in.split));
+  append(apart, in.merge);
+  apart.push_back(s[1].value() / product(in.merge));
+  Shape full = apart;
+  full.insert(full.begin(), batch);
+  if (batch == Dim(1)) return make.reshape(in.weight, full);
+  return make.broadcast(make.reshape(in.weight, apart), full, range(1, apart.size()));
 }
 
 }  // namespace
@@ -80,6 +134,33 @@ Result<std::vector<ValueId>> linear_dot_3d(GraphBuilder& builder, const RewriteS
   const LinearSite in = read(site);
   const ValueId y = with_bias(make, contract(make, merged(make, in.x, in.merge), in.weight), in.bias);
   return std::vector{split(make, y, in.split)};
+}
+
+Result<std::vector<ValueId>> linear_batched(GraphBuilder& builder, const RewriteSite& site) {
+  NodeMaker make(builder);
+  const LinearSite in = read(site);
+  const Type type = make.type(in.x);
+  if (in.split.empty() && in.merge.empty() && type.shape.size() == 2)
+    return std::vector{with_bias(make, contract(make, in.x, in.weight), in.bias)};
+  if (type.shape.size() != in.merge.size() + 3)
+    return fail(ErrorCode::kNoExpansion, "{} is not [batch, .., sequence, width]", to_string(type));
+  const int64_t s = size(in.split);
+  const int64_t m = size(in.merge);
+  Ints weight_batch = range(0, in.split.size() + 1);
+  for (const int64_t d : range(s + 2, in.merge.size())) weight_batch.push_back(d);
+  ValueId y = make.make(ops::kDotGeneral, {over_heads(make, in), weight_by_heads(make, in, type.shape[0])},
+                        {range(0, in.split.size() + in.merge.size() + 1), weight_batch, Ints{s + m + 2}, Ints{s + m + 2},
+                         sum_type(type)});
+  if (m != 0) y = make.reduce(ops::kAdd, y, range(s + 1, in.merge.size()), 0);
+  y = make.convert(y, type.dtype);
+  if (!in.bias || s == 0) return std::vector{with_bias(make, y, in.bias)};
+  Shape apart(in.split.begin(), in.split.end());
+  const Shape full = make.type(y).shape;
+  apart.push_back(full.back());
+  Ints dims = range(1, in.split.size());
+  dims.push_back(s + 2);
+  const ValueId bias = make.reshape(make.convert(*in.bias, type.dtype), apart);
+  return std::vector{make.make(ops::kAdd, {y, make.broadcast(bias, full, dims)})};
 }
 
 Result<std::vector<ValueId>> embedding_gather(GraphBuilder& builder, const RewriteSite& site) {

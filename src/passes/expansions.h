@@ -12,7 +12,10 @@ namespace headrace {
 [[nodiscard]] Result<std::vector<ValueId>> linear_dot_3d(GraphBuilder& builder, const RewriteSite& site);
 // embedding: one gather of whole rows.
 [[nodiscard]] Result<std::vector<ValueId>> embedding_gather(GraphBuilder& builder, const RewriteSite& site);
-// attend: queries grouped by the key head they share, [B, kv, group, S, D], two batched dots; softmax in f32 over
+// linear: for a symbolic number of rows, which no reshape may touch. Heads are batch dims: x is broadcast over them and
+// meets W seen as [B, heads.., out / H, in]; merging multiplies head by head and sums over heads.
+[[nodiscard]] Result<std::vector<ValueId>> linear_batched(GraphBuilder& builder, const RewriteSite& site);
+// attend: two dots batched over key heads; softmax in f32 over
 // visible keys, normalised after the second dot. Invisible scores are a large finite number: a row without keys gives
 // zeros, no NaN.
 [[nodiscard]] Result<std::vector<ValueId>> attend_grouped_dots(GraphBuilder& builder, const RewriteSite& site);

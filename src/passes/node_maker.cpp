@@ -46,14 +46,14 @@ ValueId NodeMaker::compare(ValueId a, std::string direction, ValueId b) {
   return make(ops::kCompare, {a, b}, {std::move(direction)});
 }
 
-ValueId NodeMaker::reduce(const OpDef& op, ValueId x, int64_t dim, double start) {
+ValueId NodeMaker::reduce(const OpDef& op, ValueId x, std::vector<int64_t> dims, double start) {
   const DType dtype = type(x).dtype;
   GraphBuilder body;
   const ValueId acc = body.input({.dtype = dtype, .shape = {}});
   const ValueId element = body.input({.dtype = dtype, .shape = {}});
   const ValueId both = take(body.add(op, {acc, element}));
   GraphPtr region = take(std::move(body).finish({both}));
-  return make(ops::kReduce, {x, scalar(dtype, start)}, {int64_t{1}, std::vector<int64_t>{dim}}, {std::move(region)});
+  return make(ops::kReduce, {x, scalar(dtype, start)}, {int64_t{1}, std::move(dims)}, {std::move(region)});
 }
 
 }  // namespace headrace

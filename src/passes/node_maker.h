@@ -27,8 +27,8 @@ class NodeMaker {
   [[nodiscard]] ValueId filled(ValueId like, double value);
   [[nodiscard]] ValueId convert(ValueId x, DType dtype);
   [[nodiscard]] ValueId compare(ValueId a, std::string direction, ValueId b);
-  // Reduces one dim with a binary op.
-  [[nodiscard]] ValueId reduce(const OpDef& op, ValueId x, int64_t dim, double start);
+  // Reduces `dims` with a binary op.
+  [[nodiscard]] ValueId reduce(const OpDef& op, ValueId x, std::vector<int64_t> dims, double start);
 
  private:
   GraphBuilder& builder_;

@@ -1,6 +1,8 @@
 #include "base/testing.h"
 #include "interp/interpreter_testing.h"
 #include "ir/print.h"
+#include "ir/verify.h"
+#include "passes/combine.h"
 #include "passes/dead_code.h"
 #include "passes/expand.h"
 #include "passes/inline_calls.h"
@@ -36,18 +38,19 @@ func private "orphan"(%0 "x": f32[1, seq, 4]) -> ("y": f32[1, seq, 4]) {
   %1 = negate(%0) : f32[1, seq, 4]
   return %1
 }
-func private "block"(%0 "x": f32[1, seq, 4]) -> ("y": f32[1, 3, seq, 2]) {
+func private "block"(%0 "x": f32[1, seq, 4]) -> ("q": f32[1, 3, 1, seq, 2], "k": f32[1, 3, seq, 2]) {
   %1 = parameter() {name = "w", dtype = f32, shape = [6, 4]} : f32[6, 4]
-  %2 = linear(%0, %1) {split_heads = 3, merge_heads = 0} : f32[1, 3, seq, 2] @ "blk.0.attn.q"
-  return %2
+  %2 = linear(%0, %1) {split_heads = [3, 1], merge_heads = []} : f32[1, 3, 1, seq, 2] @ "blk.0.attn.q"
+  %3 = linear(%0, %1) {split_heads = [3], merge_heads = []} : f32[1, 3, seq, 2] @ "blk.0.attn.k"
+  return %2, %3
 }
-func public "f"(%0 "x": f32[1, seq, 4]) -> ("y": f32[1, 3, seq, 2]) {
-  %1 = call(%0) {callee = "block", results = (f32[1, 3, seq, 2])} : f32[1, 3, seq, 2]
+func public "f"(%0 "x": f32[1, seq, 4]) -> ("y": f32[1, 3, 1, seq, 2]) {
+  %1 = call(%0) {callee = "block", results = (f32[1, 3, 1, seq, 2], f32[1, 3, seq, 2])} : f32[1, 3, 1, seq, 2], f32[1, 3, seq, 2]
   %2 = iota() {dtype = i32, shape = [1, seq], dim = 1} : i32[1, seq]
-  %3 = attend(%1, %1, %1, %2, %2) {scale = 0.5, softcap = 20, window = 2} : f32[1, 3, seq, 2]
+  %3 = attend(%1#0, %1#1, %1#1, %2, %2) {scale = 0.5, softcap = 20, window = 2} : f32[1, 3, 1, seq, 2]
   %4 = constant() {value = dense f32[2] [2, 2]} : f32[2]
-  %5 = broadcast_in_dim(%4) {shape = [1, 3, seq, 2], dims = [3]} : f32[1, 3, seq, 2]
-  %6 = multiply(%3, %5) : f32[1, 3, seq, 2]
+  %5 = broadcast_in_dim(%4) {shape = [1, 3, 1, seq, 2], dims = [4]} : f32[1, 3, 1, seq, 2]
+  %6 = multiply(%3, %5) : f32[1, 3, 1, seq, 2]
   return %6
 }
 )";
@@ -201,6 +204,8 @@ TEST(Expansions, TheTableCoversEveryStructuredOpForEveryEngineAndAnyRows) {
     for (const Engine engine : {Engine::kIree, Engine::kXla})
       for (const Rows rows : {Rows::kOne, Rows::kFew, Rows::kMany})
         EXPECT_NE(choose_expansion(op->name, engine, form, rows), nullptr) << op->name;
+    EXPECT_NE(choose_expansion(op->name, Engine::kIree, form, Rows::kSymbolic), nullptr) << op->name;
+    EXPECT_EQ(choose_expansion(op->name, Engine::kXla, form, Rows::kSymbolic), nullptr) << op->name;
   }
   for (const Expansion& row : expansion_table()) {
     EXPECT_GE(row.ratio, 1.0) << row.op << " " << row.name;
@@ -209,43 +214,111 @@ TEST(Expansions, TheTableCoversEveryStructuredOpForEveryEngineAndAnyRows) {
   }
 }
 
+// Every structured op in every shape that models use: plain, split and merged by one factor and by two, with and without
+// bias, a batch of two; grouped attention with window and softcap.
+constexpr std::string_view kStructured = R"(
+symbol seq [1, 8]
+recipe 0 { step copy output "w": f32[12, 8] }
+parameter "w": f32[12, 8] matmul 0 0
+func public "f"(%0 "x": f32[2, seq, 8]) -> ("a": f32[2, seq, 12], "b": f32[2, seq, 12], "c": f32[2, seq, 8], "d": f32[2, 2, 2, seq, 2], "e": f32[2, seq, 12], "g": f32[2, 3, 2, seq, 2]) {
+  %1 = parameter() {name = "w", dtype = f32, shape = [12, 8]} : f32[12, 8]
+  %2 = constant() {value = dense f32[12] [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]} : f32[12]
+  %3 = linear(%0, %1, %2) {split_heads = [], merge_heads = []} : f32[2, seq, 12]
+  %4 = linear(%0, %1) {split_heads = [3], merge_heads = []} : f32[2, 3, seq, 4]
+  %5 = linear(%0, %1, %2) {split_heads = [3, 2], merge_heads = []} : f32[2, 3, 2, seq, 2]
+  %6 = transpose(%1) {permutation = [1, 0]} : f32[8, 12]
+  %7 = linear(%4, %6) {split_heads = [], merge_heads = [3]} : f32[2, seq, 8]
+  %8 = linear(%5, %6) {split_heads = [2, 2], merge_heads = [3, 2]} : f32[2, 2, 2, seq, 2]
+  %9 = iota() {dtype = i32, shape = [2, seq], dim = 1} : i32[2, seq]
+  %10 = embedding(%1, %9) : f32[2, seq, 8]
+  %11 = linear(%10, %1) {split_heads = [], merge_heads = []} : f32[2, seq, 12]
+  %12 = linear(%0, %1) {split_heads = [6], merge_heads = []} : f32[2, 6, seq, 2]
+  %13 = slice(%12) {start = [0, 0, 0, 0], limit = [2, 3, seq, 2], stride = [1, 1, 1, 1]} : f32[2, 3, seq, 2]
+  %14 = attend(%5, %13, %13, %9, %9) {scale = 0.5, softcap = 20, window = 3} : f32[2, 3, 2, seq, 2]
+  %15 = linear(%14, %6) {split_heads = [], merge_heads = [3, 2]} : f32[2, seq, 8]
+  %16 = linear(%15, %1) {split_heads = [], merge_heads = []} : f32[2, seq, 12]
+  return %3, %11, %7, %8, %16, %14
+})";
+
+std::vector<std::vector<double>> structured_values(const Module& m) {
+  testing::MapParameters<double> parameters;
+  std::vector<double> w;
+  for (int i = 0; i < 96; ++i) w.push_back(0.1 * (i % 7) - 0.3);
+  parameters.tensors["w"] = testing::floats<double>({12, 8}, w);
+  std::vector<double> x;
+  for (int i = 0; i < 80; ++i) x.push_back(0.2 * (i % 9) - 0.7);
+  auto out = interpret<double>(m, "f", {testing::floats<double>({2, 5, 8}, x)}, parameters);
+  if (!out) throw InternalError(out.error().text());
+  std::vector<std::vector<double>> values;
+  for (const auto& tensor : *out) values.emplace_back(tensor.floats().begin(), tensor.floats().end());
+  return values;
+}
+
+// One op's uses by one spelling, the other ops left as they are.
+Result<Module> spelt(const Module& module, const Expansion& row) {
+  return rewrite(module, [&](GraphBuilder& b, const RewriteSite& site) {
+    const Node& n = site.old.nodes()[site.node];
+    if (n.op->level == OpLevel::kStructured && n.op->name == row.op) return row.expand(b, site);
+    return Result<std::vector<ValueId>>(std::vector<ValueId>{});
+  });
+}
+
 TEST(Expansions, EverySpellingKeepsTheValue) {
-  const Module before = module_of(R"(
-recipe 0 { step copy output "w": f32[6, 4] }
-parameter "w": f32[6, 4] matmul 0 0
-func public "f"(%0 "x": f32[1, 5, 4]) -> ("y": f32[1, 5, 4], "z": f32[1, 5, 6]) {
-  %1 = parameter() {name = "w", dtype = f32, shape = [6, 4]} : f32[6, 4]
-  %2 = constant() {value = dense f32[6] [1, 2, 3, 4, 5, 6]} : f32[6]
-  %3 = linear(%0, %1, %2) {split_heads = 2, merge_heads = 0} : f32[1, 2, 5, 3]
-  %4 = transpose(%1) {permutation = [1, 0]} : f32[4, 6]
-  %5 = linear(%3, %4) {split_heads = 0, merge_heads = 2} : f32[1, 5, 4]
-  %6 = constant() {value = dense i32[1, 5] [0, 5, 1, 1, 3]} : i32[1, 5]
-  %7 = transpose(%4) {permutation = [1, 0]} : f32[6, 4]
-  %8 = embedding(%7, %6) : f32[1, 5, 4]
-  %9 = add(%5, %8) : f32[1, 5, 4]
-  %10 = linear(%9, %1) {split_heads = 0, merge_heads = 0} : f32[1, 5, 6]
-  return %9, %10
-})");
-  const auto expected = evaluated(before);
+  const Module symbolic = module_of(std::string(kStructured));
+  const auto expected = structured_values(symbolic);
+  ASSERT_OK_AND_ASSIGN(const Module fixed, specialise(symbolic, {.engine = Engine::kXla, .symbols = {{"seq", 5}}}));
   for (const Expansion& row : expansion_table()) {
-    if (row.op == "attend") continue;
-    ASSERT_OK_AND_ASSIGN(const Module after, rewrite(before, [&](GraphBuilder& b, const RewriteSite& site) {
-                           const Node& n = site.old.nodes()[site.node];
-                           if (n.op->level == OpLevel::kStructured && n.op->name == row.op) return row.expand(b, site);
-                           return Result<std::vector<ValueId>>(std::vector<ValueId>{});
-                         }));
+    ASSERT_OK_AND_ASSIGN(const Module after, spelt(row.rows == Rows::kSymbolic ? symbolic : fixed, row));
     EXPECT_FALSE(has_op(*after.functions[0].graph, row.op));
-    const auto got = evaluated(after);
-    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-12) << row.name << " " << i;
+    const auto got = structured_values(after);
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t r = 0; r < got.size(); ++r) {
+      ASSERT_EQ(got[r].size(), expected[r].size());
+      for (size_t i = 0; i < got[r].size(); ++i)
+        EXPECT_NEAR(got[r][i], expected[r][i], 1e-12) << row.op << " " << row.name << " " << r << " " << i;
+    }
   }
+}
+
+TEST(Expansions, SymbolicSpellingsReshapeNoSymbolicDim) {
+  ASSERT_OK_AND_ASSIGN(const Module after, run_pipeline(module_of(std::string(kStructured)), {.engine = Engine::kIree}));
+  for (const Node& n : after.functions[0].graph->nodes())
+    EXPECT_FALSE(n.op->name == "reshape" && !is_static(n.results[0].shape)) << to_string(n.results[0]);
+}
+
+TEST(Combine, FunctionsAndTheirCallsCarryTheValues) {
+  const Module symbolic = module_of(std::string(kModule));
+  std::vector<Specialised> parts;
+  for (const int64_t length : {5, 7}) {
+    const SymbolValues values{{"seq", length}};
+    ASSERT_OK_AND_ASSIGN(Module part, specialise(symbolic, {.engine = Engine::kIree, .symbols = values}));
+    parts.push_back({.module = std::move(part), .values = values});
+  }
+  ASSERT_OK_AND_ASSIGN(const Module both, combine(parts));
+  ASSERT_OK(verify(both));
+  for (const char* name : {"f.5", "f.7", "block.5", "block.7"}) EXPECT_NE(both.find(name), nullptr) << name;
+  EXPECT_EQ(both.find("f"), nullptr);
+  EXPECT_EQ(both.parameters, symbolic.parameters);
+  const auto arguments = std::vector{testing::floats<double>({1, 7, 4}, std::vector<double>(28, 0.5))};
+  auto got = interpret<double>(both, "f.7", arguments, weights());
+  auto wanted = interpret<double>(symbolic, "f", arguments, weights());
+  ASSERT_OK(got);
+  ASSERT_OK(wanted);
+  EXPECT_EQ(std::vector<double>(got->at(0).floats().begin(), got->at(0).floats().end()),
+            std::vector<double>(wanted->at(0).floats().begin(), wanted->at(0).floats().end()));
+  // Alone, a module keeps its names.
+  ASSERT_OK_AND_ASSIGN(const Module alone, combine(std::span(parts).first(1)));
+  EXPECT_NE(alone.find("f"), nullptr);
+  parts[1].module.parameters.clear();
+  EXPECT_THAT(combine(parts), IsError(ErrorCode::kPass, HasSubstr("the specialisation '.7' has other parameters")));
 }
 
 TEST(Expansions, AWindowWiderThanAnyPositionIsNoWindow) {
   const auto with_window = [](std::string_view window) {
     return module_of(fmt::format(R"(
-func public "f"(%0 "x": f32[1, 1, 3, 2], %1 "p": i32[1, 3]) -> ("y": f32[1, 1, 3, 2]) {{
-  %2 = attend(%0, %0, %0, %1, %1) {{scale = 1, softcap = 0, window = {}}} : f32[1, 1, 3, 2]
-  return %2
+func public "f"(%0 "q": f32[1, 1, 1, 3, 2], %1 "k": f32[1, 1, 3, 2], %2 "p": i32[1, 3]) -> ("y": f32[1, 1, 1, 3, 2]) {{
+  %3 = attend(%0, %1, %1, %2, %2) {{scale = 1, softcap = 0, window = {}}} : f32[1, 1, 1, 3, 2]
+  return %3
 }})",
                                  window));
   };
@@ -260,7 +333,7 @@ TEST(Expansions, AFormWithoutSpellingIsRefusedByNameAndPlace) {
   const Module m = module_of(R"(
 func public "f"(%0 "x": f32[1, 5, 4], %1 "w": f64[6, 4]) -> ("y": f32[1, 5, 6]) {
   %2 = convert(%1) {dtype = bf16} : bf16[6, 4]
-  %3 = linear(%0, %2) {split_heads = 0, merge_heads = 0} : f32[1, 5, 6] @ "blk.0.ffn"
+  %3 = linear(%0, %2) {split_heads = [], merge_heads = []} : f32[1, 5, 6] @ "blk.0.ffn"
   return %3
 })");
   EXPECT_THAT(expand(m, kXla),

@@ -52,7 +52,6 @@ void collect_parameters(const Graph& graph, std::vector<std::string>& names) {
 }
 
 Result<std::string> iree_function(const Module& module, const Function& f) {
-  HR_TRY_STATUS(check_static(f));
   const TargetSpelling target{
       .parameter =
           [&](const std::string& name) {
@@ -62,7 +61,8 @@ Result<std::string> iree_function(const Module& module, const Function& f) {
                 .text = fmt::format("util.global.load {} : {}", global_symbol(name), mlir::type(p->type)),
                 .is_value = false};
           },
-      .callee = [](std::string_view callee) { return private_symbol(callee); }};
+      .callee = [](std::string_view callee) { return private_symbol(callee); },
+      .symbolic = true};
   FunctionWriter writer(target);
   std::vector<std::string> inputs;
   std::string header;

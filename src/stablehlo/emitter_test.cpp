@@ -60,13 +60,14 @@ TEST(Emitter, IreeTakesWeightsAsGlobalsWhoseSymbolsCannotClash) {
 TEST(Emitter, WhatThePipelineLeftOverIsAnErrorNotAStandIn) {
   const Module structured = parsed(
       "func public \"f\"(%0 \"x\": f32[1, 2, 4], %1 \"w\": f32[6, 4]) -> (\"y\": f32[1, 2, 6]) {"
-      " %2 = linear(%0, %1) {split_heads = 0, merge_heads = 0} : f32[1, 2, 6] @ \"blk.1.ffn\" return %2 }");
+      " %2 = linear(%0, %1) {split_heads = [], merge_heads = []} : f32[1, 2, 6] @ \"blk.1.ffn\" return %2 }");
   EXPECT_THAT(emit_iree(structured),
               IsError(ErrorCode::kEmit, HasSubstr("function 'f': blk.1.ffn: linear has no StableHLO form")));
   EXPECT_THAT(emit_xla(structured, structured.functions[0]), IsError(ErrorCode::kEmit, HasSubstr("linear")));
   const Module symbolic = parsed(
       "symbol n [1, 4] func public \"f\"(%0 \"x\": f32[n]) -> (\"y\": f32[n]) { %1 = add(%0, %0) : f32[n] return %1 }");
-  EXPECT_THAT(emit_iree(symbolic), IsError(ErrorCode::kEmit, HasSubstr("argument 'x' is f32[n]: specialise first")));
+  EXPECT_THAT(emit_xla(symbolic, symbolic.functions[0]),
+              IsError(ErrorCode::kEmit, HasSubstr("argument 'x' is f32[n]: specialise first")));
   // In a region as well.
   const Module inner = parsed(R"(
 symbol n [1, 4]
@@ -85,7 +86,72 @@ func public "f"(%0 "p": i1[]) -> ("y": f32[]) {
   } : f32[]
   return %1
 })");
-  EXPECT_THAT(emit_iree(inner), IsError(ErrorCode::kEmit, HasSubstr("f32[n]")));
+  EXPECT_THAT(emit_xla(inner, inner.functions[0]), IsError(ErrorCode::kEmit, HasSubstr("f32[n]")));
+  // No argument has that dim: its value is not to be had.
+  EXPECT_THAT(emit_iree(inner), IsError(ErrorCode::kEmit, HasSubstr("no argument tells the value of symbol 'n'")));
+}
+
+TEST(Emitter, SymbolicDimsTakeDynamicFormsForIree) {
+  ASSERT_OK_AND_ASSIGN(const std::string text, emit_iree(parsed(R"(
+symbol n [1, 4]
+symbol m [1, 4]
+func public "f"(%0 "x": f32[n, 3], %1 "y": f32[m + 2]) -> ("a": f32[2, n, 3], "b": i32[2*n + m], "c": f32[n, 2]) {
+  %2 = broadcast_in_dim(%0) {shape = [2, n, 3], dims = [1, 2]} : f32[2, n, 3]
+  %3 = iota() {dtype = i32, shape = [m + 2*n], dim = 0} : i32[m + 2*n]
+  %4 = slice(%0) {start = [0, 1], limit = [n, 3], stride = [1, 1]} : f32[n, 2]
+  return %2, %3, %4
+})")));
+  EXPECT_THAT(text, HasSubstr("%0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>"));
+  EXPECT_THAT(text, HasSubstr("get_dimension_size %arg1, dim = 0"));
+  EXPECT_THAT(text, HasSubstr("stablehlo.subtract"));  // m is the dim less 2
+  EXPECT_THAT(text, HasSubstr("broadcast_dimensions = array<i64: 1, 2>, known_expanding_dimensions = array<i64>, "
+                              "known_nonexpanding_dimensions = array<i64: 0, 1>"));
+  EXPECT_THAT(text, HasSubstr("stablehlo.dynamic_iota"));
+  EXPECT_THAT(text, HasSubstr("stablehlo.multiply"));  // 2*n
+  EXPECT_THAT(text, HasSubstr("stablehlo.real_dynamic_slice %arg0"));
+}
+
+TEST(Emitter, AShapeIsComputedOnceInABlockAndNotTakenOutOfARegion) {
+  ASSERT_OK_AND_ASSIGN(const std::string text, emit_iree(parsed(R"(
+symbol n [1, 4]
+func public "f"(%0 "p": i1[], %1 "x": f32[n]) -> ("y": f32[2, n], "z": f32[2, n]) {
+  %2 = if(%0, %1) region (%0: f32[n]) {
+    %1 = broadcast_in_dim(%0) {shape = [2, n], dims = [1]} : f32[2, n]
+    %2 = iota() {dtype = f32, shape = [2, n], dim = 0} : f32[2, n]
+    %3 = add(%1, %2) : f32[2, n]
+    return %3
+  } region (%0: f32[n]) {
+    %1 = broadcast_in_dim(%0) {shape = [2, n], dims = [1]} : f32[2, n]
+    return %1
+  } : f32[2, n]
+  %3 = broadcast_in_dim(%1) {shape = [2, n], dims = [1]} : f32[2, n]
+  return %2, %3
+})")));
+  const auto count = [&](std::string_view what) {
+    size_t found = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("stablehlo.concatenate"), 3U);  // one in each region, one after them
+  EXPECT_EQ(count("get_dimension_size"), 1U);
+}
+
+TEST(Emitter, AReshapeOrUpdateOfSymbolicDimsHasNoForm) {
+  const Module reshape = parsed(R"(
+symbol n [1, 4]
+func public "f"(%0 "x": f32[n, 3]) -> ("y": f32[3, n]) {
+  %1 = reshape(%0) {shape = [3, n]} : f32[3, n] @ "blk.0"
+  return %1
+})");
+  EXPECT_THAT(emit_iree(reshape),
+              IsError(ErrorCode::kEmit, HasSubstr("function 'f': blk.0: reshape to f32[3, n]: a reshape of symbolic")));
+  const Module update = parsed(R"(
+symbol n [1, 4]
+func public "f"(%0 "x": f32[n + 4], %1 "u": f32[n], %2 "i": i32[]) -> ("y": f32[n + 4]) {
+  %3 = dynamic_update_slice(%0, %1, %2) : f32[n + 4]
+  return %3
+})");
+  EXPECT_THAT(emit_iree(update), IsError(ErrorCode::kEmit, HasSubstr("an update of symbolic dims has no form")));
 }
 
 TEST(Emitter, PrivateFunctionsAreCalled) {

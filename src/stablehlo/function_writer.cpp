@@ -36,8 +36,22 @@ class NodeWriter final : public HloWriter {
     return name;
   }
   [[nodiscard]] std::string region(size_t i, size_t captured, size_t first_capture) override;
+  [[nodiscard]] std::string extents(const Shape& shape) override {
+    auto name = function_.extents_.of(shape, [this](std::string_view text) { return aux(text); });
+    if (name) return *std::move(name);
+    keep(std::move(name).error());
+    return "%unknown";
+  }
+  void refuse(std::string_view why) override {
+    keep({.code = ErrorCode::kEmit,
+          .message = fmt::format("{}: {} to {}: {}", graph_.place(id_), node().op->name, to_string(node().results[0]),
+                                 why)});
+  }
 
  private:
+  void keep(Error error) {
+    if (function_.status_) function_.status_ = fail(std::move(error));
+  }
   void line(std::string_view name, std::string_view text) {
     function_.out_ += fmt::format("{}{} = {}", indent_, name, text);
     if (const std::string& place = graph_.place(id_); !place.empty())
@@ -68,12 +82,14 @@ std::string NodeWriter::region(size_t i, size_t captured, size_t first_capture) 
   // The body's lines go into text of their own, to stand inside the op that is still being spelt.
   std::string outer;
   outer.swap(function_.out_);
-  auto results = function_.write(body, inputs, indent_ + "  ");
+  auto known = function_.extents_.mark();
+  auto results = function_.write_block(body, inputs, indent_ + "  ");
+  function_.extents_.reset(std::move(known));
   std::string lines;
   lines.swap(function_.out_);
   function_.out_.swap(outer);
   if (!results) {
-    if (function_.status_) function_.status_ = fail(std::move(results).error());
+    keep(std::move(results).error());
     return "{}";
   }
   std::string result_types;
@@ -85,7 +101,7 @@ std::string NodeWriter::region(size_t i, size_t captured, size_t first_capture) 
 Status FunctionWriter::write_node(const Graph& graph, uint32_t id, ValueNames& names, const std::string& indent) {
   const Node& node = graph.nodes()[id];
   for (const Type& t : node.results)
-    if (!is_static(t.shape))
+    if (!target_.symbolic && !is_static(t.shape))
       return fail(ErrorCode::kEmit,
                   "{}: {} gives {}, and symbolic dims cannot be written for this target: specialise first",
                   graph.place(id), node.op->name, to_string(t));
@@ -101,12 +117,24 @@ Status FunctionWriter::write_node(const Graph& graph, uint32_t id, ValueNames& n
   if (node.op->hlo == nullptr)
     return fail(ErrorCode::kEmit, "{}: {} has no StableHLO form: expand first", graph.place(id), node.op->name);
   node.op->hlo(writer);
+  HR_TRY_STATUS(status_);
   HR_CHECK(names[id].size() == node.results.size());
-  return status_;
+  return {};
 }
 
 Result<std::vector<std::string>> FunctionWriter::write(const Graph& graph, const std::vector<std::string>& inputs,
                                                        const std::string& indent) {
+  if (target_.symbolic)
+    extents_.read_symbols(graph.input_types(), inputs, [&](std::string_view text) {
+      std::string name = fresh();
+      out_ += fmt::format("{}{} = {}\n", indent, name, text);
+      return name;
+    });
+  return write_block(graph, inputs, indent);
+}
+
+Result<std::vector<std::string>> FunctionWriter::write_block(const Graph& graph, const std::vector<std::string>& inputs,
+                                                             const std::string& indent) {
   ValueNames names(graph.nodes().size());
   for (size_t i = 0; i < graph.inputs(); ++i) names[i] = {inputs[i]};
   for (auto id = static_cast<uint32_t>(graph.inputs()); id < graph.nodes().size(); ++id)

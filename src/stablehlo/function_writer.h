@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "stablehlo/extents.h"
 
 namespace headrace {
 
@@ -19,6 +20,7 @@ struct TargetSpelling {
   };
   std::function<Access(const std::string& parameter)> parameter;
   std::function<std::string(std::string_view function)> callee;
+  bool symbolic{};  // whether the target takes symbolic dims, printed as `?`
 };
 
 // Values of a graph as the text spells them.
@@ -28,21 +30,24 @@ class FunctionWriter {
  public:
   explicit FunctionWriter(const TargetSpelling& target) : target_(target) {}
 
-  // Appends the nodes of `graph`; its inputs are called `inputs`. Returns the names of its results.
-  // Errors: kEmit for a structured op or a symbolic dim.
+  // Appends the body of a function; its inputs are called `inputs`. Returns the names of its results.
+  // Errors: kEmit for a structured op, a symbolic dim that the target does not take or an op has no form for.
   [[nodiscard]] Result<std::vector<std::string>> write(const Graph& graph, const std::vector<std::string>& inputs,
                                                        const std::string& indent);
   [[nodiscard]] const std::string& text() const { return out_; }
 
  private:
   friend class NodeWriter;
+  [[nodiscard]] Result<std::vector<std::string>> write_block(const Graph& graph, const std::vector<std::string>& inputs,
+                                                             const std::string& indent);
   [[nodiscard]] Status write_node(const Graph& graph, uint32_t id, ValueNames& names, const std::string& indent);
   [[nodiscard]] std::string fresh() { return fmt::format("%{}", next_++); }
 
   const TargetSpelling& target_;
   std::string out_;
   size_t next_ = 0;
-  Status status_;  // the first fault inside a region, whose writer callback cannot return one
+  Extents extents_;
+  Status status_;  // the first fault of an op's writer, which cannot return one
 };
 
 }  // namespace headrace

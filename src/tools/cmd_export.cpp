@@ -65,15 +65,19 @@ std::vector<std::string> parse_passes(std::string_view text) {
   return names;
 }
 
-int64_t parse_seq(std::string_view text) {
-  if (text == "dynamic")
+void parse_seq(std::string_view text, ExportOptions& options) {
+  if (text != "dynamic") {
+    for (const std::string& word : parse_list("--seq", text)) {
+      if (word == "dynamic") wrong_usage("--seq: dynamic stands alone: it takes every length");
+      options.seq.push_back(parse_integer("--seq", word, 1, kMaxSeq));
+    }
+    return;
+  }
+  options.dynamic_seq = true;
+  if (std::ranges::find(options.targets, Target::kXla) != options.targets.end())
     wrong_usage(
-        "--seq: this version writes programs for one length; give a number, such as --seq {} (shorter inputs are "
-        "padded on the right)",
-        kDefaultSeq);
-  if (text.find(',') != std::string_view::npos)
-    wrong_usage("--seq: this version writes programs for one length; give one number, and export again for another");
-  return parse_integer("--seq", text, 1, kMaxSeq);
+        "--seq dynamic: XLA takes programs of fixed lengths only; give lengths, such as --seq 16,128 (shorter inputs are "
+        "padded on the right), or --target iree");
 }
 
 ExportOptions parse(const Typed& typed) {
@@ -87,7 +91,7 @@ ExportOptions parse(const Typed& typed) {
     const Target target = choose("--target", word, kTargets);
     if (std::ranges::find(options.targets, target) == options.targets.end()) options.targets.push_back(target);
   }
-  if (!typed.seq.empty()) options.seq = parse_seq(typed.seq);
+  if (!typed.seq.empty()) parse_seq(typed.seq, options);
   if (!typed.layers.empty()) options.layers = parse_integer("--layers", typed.layers, 1, kMaxLayers);
   options.weights = choose("--weights", typed.weights, kWeights);
   options.max_memory_bytes = parse_size("--max-memory", typed.max_memory);
@@ -116,7 +120,8 @@ Json to_json(const ExportOptions& options, const ExportReport& report, const std
     commands.push_back({{"what", command.what}, {"line", command.line}});
   Json out = {{"directory", options.directory},
               {"architecture", report.manifest.model.architecture},
-              {"seq", report.seq},
+              {"seq", report.seq.empty() ? Json("dynamic") : Json(report.seq)},
+              {"max_seq", report.max_seq},
               {"files", std::move(files)},
               {"weight_bytes", report.weight_bytes},
               {"seconds",
@@ -153,7 +158,7 @@ std::string summary(const ExportOptions& options, const ExportReport& report, bo
                                 printable(report.manifest.model.architecture), printable(options.directory),
                                 report.files.size(), bytes_text(total), duration_text(report.total_seconds));
   out += columns(rows, "  ", {1});
-  if (!seq_given) out += fmt::format("programs are for {} tokens; --seq N changes that\n", report.seq);
+  if (!seq_given) out += fmt::format("programs are for {} tokens; --seq N changes that\n", report.max_seq);
   out += "next:\n";
   out += fmt::format("  headrace generate {} --tokens ID,ID,... --max-tokens 16\n", shell_word(options.directory));
   if (!report.manifest.commands.empty()) out += fmt::format("  cd {}\n", shell_word(options.directory));
@@ -210,8 +215,10 @@ Run declare_export(CLI::App& app) {
   app.add_option("--target", typed->target, "Programs to write, comma-separated: iree, xla (default: both)")
       ->type_name("LIST");
   app.add_option("--seq", typed->seq,
-                 fmt::format("Tokens the programs take (default: {}, or the model's context if shorter)", kDefaultSeq))
-      ->type_name("N");
+                 fmt::format("Tokens the programs take: one length or several, comma-separated, or dynamic: any length, "
+                             "for iree alone (default: {}, or the model's context if shorter)",
+                             kDefaultSeq))
+      ->type_name("LIST");
   app.add_option("--layers", typed->layers, "Only the first so many layers, then the output (default: all)")
       ->type_name("N");
   app.add_option("--weights", typed->weights, "safetensors (default), or none: programs and contract only")

@@ -138,8 +138,9 @@ class Checker {
     std::for_each(f.arguments.begin(), f.arguments.end(), check_shape);
     std::for_each(f.results.begin(), f.results.end(), check_shape);
     check_pairs(f.state, f.arguments.size(), f.results.size(), path + ".state");
-    if (f.targets.iree && !texts_.contains(f.targets.iree->file))
-      fault("{}.targets.iree.file: '{}' is not one of texts", path, f.targets.iree->file);
+    for (size_t i = 0; i < f.targets.iree.size(); ++i)
+      if (!texts_.contains(f.targets.iree[i].file))
+        fault("{}.targets.iree[{}].file: '{}' is not one of texts", path, i, f.targets.iree[i].file);
     for (size_t i = 0; i < f.targets.xla.size(); ++i) check_xla(f, i, fmt::format("{}.targets.xla[{}]", path, i));
   }
 

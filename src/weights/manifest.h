@@ -113,14 +113,15 @@ struct ManifestXla {
 // A function of the one IREE module. It is called with the function's arguments in their order; parameters are globals.
 struct ManifestIree {
   std::string file;
-  std::string entry;                            // "llama.score"
+  std::string entry;                            // "llama.score", "llama.score.128"
   std::map<std::string, int64_t> symbols = {};  // the values it was specialised for; a symbol not named is dynamic
   friend bool operator==(const ManifestIree&, const ManifestIree&) = default;
 };
 
 struct ManifestTargets {
-  std::vector<ManifestXla> xla = {};  // one per specialisation; empty = target not exported
-  std::optional<ManifestIree> iree = std::nullopt;
+  // One per specialisation; empty = target not exported.
+  std::vector<ManifestXla> xla = {};
+  std::vector<ManifestIree> iree = {};
   friend bool operator==(const ManifestTargets&, const ManifestTargets&) = default;
 };
 

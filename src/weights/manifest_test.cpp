@@ -62,7 +62,7 @@ Manifest example() {
                                        .arguments = {"tokens", "cache"},
                                        .parameters = {"token_embd.weight", "output_norm.weight"},
                                        .donations = {{1, 1}}}},
-                              .iree = ManifestIree{m.texts[1].file, "llama.score", {{"seq", 8}}}}}};
+                              .iree = {{m.texts[1].file, "llama.score", {{"seq", 8}}}}}}};
   m.commands = {{"compile", "iree-compile iree/model.mlir"}};
   return m;
 }
@@ -130,7 +130,7 @@ const BadManifest kBadManifests[] = {
     {"xla_parameter", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["parameters"][0] = "x"; },
      "'x' is not one of parameters"},
     {"xla_file", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["file"] = "x"; }, "'x' is not one of texts"},
-    {"iree_file", [](Json& j) { j["functions"][0]["targets"]["iree"]["file"] = "x"; }, "'x' is not one of texts"},
+    {"iree_file", [](Json& j) { j["functions"][0]["targets"]["iree"][0]["file"] = "x"; }, "'x' is not one of texts"},
     {"role", [](Json& j) { j["parameters"][0]["role"] = "hero"; }, "parameters[0].role: 'hero' is not a role"},
     {"negative", [](Json& j) { j["parameters"][0]["offset_bytes"] = -1; }, "offset_bytes: not a whole number"},
     {"partial", [](Json& j) { j["parameters"][0]["xxh3"] = nullptr; }, "must all be set or all be null"},

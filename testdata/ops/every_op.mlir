@@ -411,9 +411,10 @@ module @"" {
     %0 = stablehlo.constant dense<[[1, -2], [3, 4]]> : tensor<2x2xi32>
     return %0 : tensor<2x2xi32>
   }
-  func.func public @iota_103() -> tensor<2x3xi32> {
-    %0 = stablehlo.iota dim = 1 : tensor<2x3xi32>
-    return %0 : tensor<2x3xi32>
+  func.func public @iota_103(%arg0: tensor<?xf32> loc("a0")) -> tensor<2x3xi32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %1 = stablehlo.iota dim = 1 : tensor<2x3xi32>
+    return %1 : tensor<2x3xi32>
   }
   func.func public @broadcast_in_dim_104(%arg0: tensor<3x1xf32> loc("a0")) -> tensor<2x3x4xf32> {
     %0 = stablehlo.broadcast_in_dim %arg0, dims = [1, 2] : (tensor<3x1xf32>) -> tensor<2x3x4xf32>
@@ -552,5 +553,111 @@ module @"" {
   func.func public @call_131(%arg0: tensor<i32> loc("a0"), %arg1: tensor<i32> loc("a1")) -> tensor<i32> {
     %0 = func.call @private.add_130(%arg0, %arg1) : (tensor<i32>, tensor<i32>) -> tensor<i32>
     return %0 : tensor<i32>
+  }
+  func.func public @iota_132(%arg0: tensor<?xf32> loc("a0")) -> tensor<2x?xi32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %1 = stablehlo.constant dense<2> : tensor<1xi32>
+    %2 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>
+    %3 = stablehlo.concatenate %1, %2, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %4 = stablehlo.dynamic_iota %3, dim = 1 : (tensor<2xi32>) -> tensor<2x?xi32>
+    return %4 : tensor<2x?xi32>
+  }
+  func.func public @iota_133(%arg0: tensor<?xf32> loc("a0")) -> tensor<?xi32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %1 = stablehlo.constant dense<2> : tensor<i32>
+    %2 = stablehlo.multiply %0, %1 : tensor<i32>
+    %3 = stablehlo.constant dense<1> : tensor<i32>
+    %4 = stablehlo.add %2, %3 : tensor<i32>
+    %5 = stablehlo.reshape %4 : (tensor<i32>) -> tensor<1xi32>
+    %6 = stablehlo.dynamic_iota %5, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+    return %6 : tensor<?xi32>
+  }
+  func.func public @broadcast_in_dim_134(%arg0: tensor<1x?x3xf32> loc("a0")) -> tensor<4x2x?x3xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<1x?x3xf32>) -> tensor<i32>
+    %1 = stablehlo.constant dense<[4, 2]> : tensor<2xi32>
+    %2 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>
+    %3 = stablehlo.constant dense<3> : tensor<1xi32>
+    %4 = stablehlo.concatenate %1, %2, %3, dim = 0 : (tensor<2xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<4xi32>
+    %5 = "stablehlo.dynamic_broadcast_in_dim"(%arg0, %4) <{broadcast_dimensions = array<i64: 1, 2, 3>, known_expanding_dimensions = array<i64: 0>, known_nonexpanding_dimensions = array<i64: 1, 2>}> : (tensor<1x?x3xf32>, tensor<4xi32>) -> tensor<4x2x?x3xf32>
+    return %5 : tensor<4x2x?x3xf32>
+  }
+  func.func public @broadcast_in_dim_135(%arg0: tensor<1x?xf32> loc("a0")) -> tensor<?x?xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<1x?xf32>) -> tensor<i32>
+    %1 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>
+    %2 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>
+    %3 = stablehlo.concatenate %1, %2, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %4 = "stablehlo.dynamic_broadcast_in_dim"(%arg0, %3) <{broadcast_dimensions = array<i64: 0, 1>, known_expanding_dimensions = array<i64: 0>, known_nonexpanding_dimensions = array<i64: 1>}> : (tensor<1x?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+    return %4 : tensor<?x?xf32>
+  }
+  func.func public @slice_136(%arg0: tensor<1x?x8xf32> loc("a0")) -> tensor<1x?x4xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<1x?x8xf32>) -> tensor<i32>
+    %1 = stablehlo.constant dense<[0, 0, 1]> : tensor<3xi32>
+    %2 = stablehlo.constant dense<1> : tensor<1xi32>
+    %3 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>
+    %4 = stablehlo.constant dense<8> : tensor<1xi32>
+    %5 = stablehlo.concatenate %2, %3, %4, dim = 0 : (tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<3xi32>
+    %6 = stablehlo.constant dense<[1, 1, 2]> : tensor<3xi32>
+    %7 = stablehlo.real_dynamic_slice %arg0, %1, %5, %6 : (tensor<1x?x8xf32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>) -> tensor<1x?x4xf32>
+    return %7 : tensor<1x?x4xf32>
+  }
+  func.func public @transpose_137(%arg0: tensor<2x?xf32> loc("a0")) -> tensor<?x2xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<2x?xf32>) -> tensor<i32>
+    %1 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<2x?xf32>) -> tensor<?x2xf32>
+    return %1 : tensor<?x2xf32>
+  }
+  func.func public @concatenate_138(%arg0: tensor<2x?xf32> loc("a0"), %arg1: tensor<2x?xf32> loc("a1")) -> tensor<2x?xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<2x?xf32>) -> tensor<i32>
+    %1 = stablehlo.concatenate %arg0, %arg1, dim = 1 : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>
+    return %1 : tensor<2x?xf32>
+  }
+  func.func public @pad_139(%arg0: tensor<2x?xf32> loc("a0"), %arg1: tensor<f32> loc("a1")) -> tensor<2x?xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<2x?xf32>) -> tensor<i32>
+    %1 = stablehlo.pad %arg0, %arg1, low = [0, 1], high = [0, 0], interior = [0, 0] : (tensor<2x?xf32>, tensor<f32>) -> tensor<2x?xf32>
+    return %1 : tensor<2x?xf32>
+  }
+  func.func public @get_dimension_size_140(%arg0: tensor<2x?xf32> loc("a0")) -> tensor<i32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<2x?xf32>) -> tensor<i32>
+    %1 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<2x?xf32>) -> tensor<i32>
+    return %1 : tensor<i32>
+  }
+  func.func public @convert_141(%arg0: tensor<?xf32> loc("a0")) -> tensor<?xi32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %1 = stablehlo.convert %arg0 : (tensor<?xf32>) -> tensor<?xi32>
+    return %1 : tensor<?xi32>
+  }
+  func.func public @add_142(%arg0: tensor<?xf32> loc("a0"), %arg1: tensor<?xf32> loc("a1")) -> tensor<?xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %1 = stablehlo.add %arg0, %arg1 : tensor<?xf32>
+    return %1 : tensor<?xf32>
+  }
+  func.func public @compare_143(%arg0: tensor<?xf32> loc("a0"), %arg1: tensor<?xf32> loc("a1")) -> tensor<?xi1> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %1 = stablehlo.compare LT, %arg0, %arg1, FLOAT : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xi1>
+    return %1 : tensor<?xi1>
+  }
+  func.func public @select_144(%arg0: tensor<?xi1> loc("a0"), %arg1: tensor<?xf32> loc("a1"), %arg2: tensor<?xf32> loc("a2")) -> tensor<?xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?xi1>) -> tensor<i32>
+    %1 = stablehlo.select %arg0, %arg1, %arg2 : tensor<?xi1>, tensor<?xf32>
+    return %1 : tensor<?xf32>
+  }
+  func.func public @dot_general_145(%arg0: tensor<1x?x4xf32> loc("a0"), %arg1: tensor<1x5x4xf32> loc("a1")) -> tensor<1x?x5xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<1x?x4xf32>) -> tensor<i32>
+    %1 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<1x?x4xf32>, tensor<1x5x4xf32>) -> tensor<1x?x5xf32>
+    return %1 : tensor<1x?x5xf32>
+  }
+  func.func public @dot_general_146(%arg0: tensor<1x3x2x?x4xf32> loc("a0"), %arg1: tensor<1x3x?x4xf32> loc("a1")) -> tensor<1x3x2x?x?xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 3 : (tensor<1x3x2x?x4xf32>) -> tensor<i32>
+    %1 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0, 1] x [0, 1], contracting_dims = [4] x [3] : (tensor<1x3x2x?x4xf32>, tensor<1x3x?x4xf32>) -> tensor<1x3x2x?x?xf32>
+    return %1 : tensor<1x3x2x?x?xf32>
+  }
+  func.func public @gather_147(%arg0: tensor<6x4xf32> loc("a0"), %arg1: tensor<2x?xi32> loc("a1")) -> tensor<2x?x4xf32> {
+    %0 = stablehlo.get_dimension_size %arg1, dim = 1 : (tensor<2x?xi32>) -> tensor<i32>
+    %1 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 4>}> : (tensor<6x4xf32>, tensor<2x?xi32>) -> tensor<2x?x4xf32>
+    return %1 : tensor<2x?x4xf32>
+  }
+  func.func public @reduce_148(%arg0: tensor<?x3xf32> loc("a0"), %arg1: tensor<f32> loc("a1")) -> tensor<3xf32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+    %1 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.add across dimensions = [0] : (tensor<?x3xf32>, tensor<f32>) -> tensor<3xf32>
+    return %1 : tensor<3xf32>
   }
 }

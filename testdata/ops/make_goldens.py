@@ -335,48 +335,53 @@ def structured():
     table = RNG.normal(size=(7, 3)).astype(np.float32)
     ids = np.array([[0, 6, 3], [3, 1, 5]], np.int32)
     case("embedding", [table, ids], table[ids])
-    b, h, s, inner, out = 2, 3, 4, 6, 9
+    b, s, inner, out = 2, 4, 6, 9
     w = RNG.normal(size=(out, inner)).astype(np.float32)
     bias = RNG.normal(size=(out,)).astype(np.float32)
     x = RNG.normal(size=(b, s, inner)).astype(np.float32)
-    heads = x.reshape(b, s, h, inner // h).transpose(0, 2, 1, 3).copy()
-    for merge in (0, h):
-        for split in (0, h):
+
+    def to_heads(rows, factors):
+        """[b, s, n] as [b, factors.., s, n / product of factors]."""
+        if not factors:
+            return rows
+        axes = list(range(2, 2 + len(factors)))
+        return rows.reshape(b, s, *factors, -1).transpose(0, *axes, 1, 2 + len(factors)).copy()
+
+    for merge in ([], [3], [3, 2]):
+        for split in ([], [3], [3, 3]):
             for with_bias in (False, True):
                 want = x.astype(np.float64) @ w.astype(np.float64).T + (bias.astype(np.float64) if with_bias else 0)
-                if split:
-                    want = want.reshape(b, s, h, out // h).transpose(0, 2, 1, 3)
-                case("linear", [heads if merge else x, w] + ([bias] if with_bias else []), want.astype(np.float32),
+                want = to_heads(want, split)
+                case("linear", [to_heads(x, merge), w] + ([bias] if with_bias else []), want.astype(np.float32),
                      {"split_heads": split, "merge_heads": merge}, ulp=2, atol=3e-6, expected64=want, rtol64=1e-13, atol64=1e-13,
                      name=f"merge {merge} split {split} bias {with_bias}")
     want = x[0].astype(np.float64) @ w.astype(np.float64).T
-    case("linear", [x[0], w], want.astype(np.float32), {"split_heads": 0, "merge_heads": 0}, name="rank 2", ulp=2, atol=3e-6)
+    case("linear", [x[0], w], want.astype(np.float32), {"split_heads": [], "merge_heads": []}, name="rank 2", ulp=2, atol=3e-6)
     xb, wb = x.astype(ml_dtypes.bfloat16), w.astype(ml_dtypes.bfloat16)
     case("linear", [xb, wb, bias], narrow(xb.astype(np.float64) @ wb.astype(np.float64).T + bias, "bf16"),
-         {"split_heads": 0, "merge_heads": 0}, name="bf16, f32 bias", ulp=1)
+         {"split_heads": [], "merge_heads": []}, name="bf16, f32 bias", ulp=1)
 
 
 def attention(q, k, v, query_positions, key_positions, scale, softcap, window):
     """One query at a time, in f64, as docs/structured-ops.md#attend puts it."""
     q, k, v = (t.astype(np.float64) for t in (q, k, v))
-    out = np.zeros(q.shape[:3] + v.shape[3:])
-    for b, h, i in np.ndindex(*q.shape[:3]):
-        kv = h // (q.shape[1] // k.shape[1])
+    out = np.zeros(q.shape[:4] + v.shape[3:])
+    for b, kv, g, i in np.ndindex(*q.shape[:4]):
         visible = [j for j, p in enumerate(key_positions[b])
                    if 0 <= p <= query_positions[b, i] and (window == 0 or query_positions[b, i] - p < window)]
         if not visible:
             continue
-        score = scale * (k[b, kv, visible] @ q[b, h, i])
+        score = scale * (k[b, kv, visible] @ q[b, kv, g, i])
         if softcap:
             score = softcap * np.tanh(score / softcap)
         weight = np.exp(score - score.max())
-        out[b, h, i] = weight @ v[b, kv, visible] / weight.sum()
+        out[b, kv, g, i] = weight @ v[b, kv, visible] / weight.sum()
     return out
 
 
 def attend():
     def one(name, b, heads, key_heads, s, t, d, dv, query_positions, key_positions, scale=0.5, softcap=0.0, window=0, spread=1.0):
-        q = RNG.normal(0, spread, (b, heads, s, d)).astype(np.float32)
+        q = RNG.normal(0, spread, (b, key_heads, heads // key_heads, s, d)).astype(np.float32)
         k = RNG.normal(0, spread, (b, key_heads, t, d)).astype(np.float32)
         v = RNG.normal(size=(b, key_heads, t, dv)).astype(np.float32)
         qp, kp = np.array(query_positions, np.int32), np.array(key_positions, np.int32)

@@ -26,7 +26,7 @@ module @fault {{
 @pytest.fixture(scope="module")
 def text(make_export):
     export = headrace.load(make_export(ZOO / "llama/llama.f32.gguf", 40))
-    return (export.directory / export.function("score").targets.iree.file).read_text()
+    return (export.directory / export.function("score").targets.iree[0].file).read_text()
 
 
 def test_unsigned_is_read_as_signed_in_dots(text):

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import headrace
 import hir
 import numpy as np
 import pytest
 from engines import compile_iree, lower, run_xla
 
+INTEGERS_TO_BF16 = "integers-to-bf16"
 TINY = {"float16": 2.0**-14, "bfloat16": 2.0**-126, "float32": 2.0**-126, "float64": 2.0**-1022}
 DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 LEAST_ULP = 4  # what an approximation of an engine may be off by
@@ -29,8 +31,17 @@ def dtypes(case: dict[str, Any]) -> set[str]:
     return {hir.goldens()["tensors"][i]["dtype"] for i in case["operands"] + case["expected"]}
 
 
+def makes_bf16_of_integers(case: dict[str, Any]) -> bool:
+    tensors = hir.goldens()["tensors"]
+    if tensors[case["expected"][0]]["dtype"] != "bf16":
+        return False
+    return case["op"] == "iota" or (case["op"] == "convert" and tensors[case["operands"][0]]["dtype"][0] in "iu")
+
+
 def group_of(case: dict[str, Any]) -> str:
     kinds = dtypes(case)
+    if makes_bf16_of_integers(case):
+        return INTEGERS_TO_BF16
     return case["op"] + ("-f64" if "f64" in kinds else "-half" if kinds & {"f16", "bf16"} else "")
 
 
@@ -141,7 +152,14 @@ def test_xla(lowered, group):
 
 @pytest.mark.parametrize("group", [g for g in GROUPS if not g.endswith("-f64")])  # IREE's flags turn f64 into f32
 def test_iree(lowered, group):
-    check("iree", group, compile_iree((lowered / f"{group}.iree.mlir").read_text())("all", operands(group)))
+    try:
+        module = compile_iree((lowered / f"{group}.iree.mlir").read_text())
+    except headrace.CompileError as error:
+        # IREE 3.13 calls a library function here that it does not bring, unless the CPU has AVX512-BF16.
+        if group != INTEGERS_TO_BF16 or "undefined symbol: __truncsfbf2" not in str(error):
+            raise
+        pytest.skip("IREE cannot turn integers into bf16 on this CPU")
+    check("iree", group, module("all", operands(group)))
 
 
 def test_known_rows_are_needed():

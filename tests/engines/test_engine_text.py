@@ -61,7 +61,7 @@ def test_parameters_are_used_once_each(export):
     names = {p.name for p in export.manifest.parameters}
     for f in export.manifest.functions:
         assert {p for program in f.targets.xla for p in program.parameters} == names
-        text = (export.directory / f.targets.iree.file).read_text()
+        text = (export.directory / f.targets.iree[0].file).read_text()
         assert set(re.findall(r'#flow\.parameter\.named<"model"::"([^"]+)">', text)) == names
 
 

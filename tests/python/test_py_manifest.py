@@ -21,7 +21,7 @@ def test_reads(good):
     score = manifest.functions[0]
     assert [a.name for a in score.arguments] == ["tokens"]
     assert score.arguments[0].shape == (Dim(1), Dim(0, (("seq", 1),)))
-    assert score.targets.iree.symbols == {"seq": 8}
+    assert score.targets.iree[0].symbols == {"seq": 8}
     assert manifest.tokenizer.bos is None
 
 

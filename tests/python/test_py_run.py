@@ -110,7 +110,7 @@ def test_broken_programs(folder):
 def test_target_not_exported(folder):
     path = folder / "manifest.json"
     root = json.loads(path.read_text())
-    root["functions"][0]["targets"] = {"xla": [], "iree": None}
+    root["functions"][0]["targets"] = {"xla": [], "iree": []}
     path.write_text(json.dumps(root))
     export = headrace.load(folder)
     for call, target in ((export.to_jax, "xla"), (export.exported, "xla"), (export.to_iree, "iree")):

@@ -93,7 +93,7 @@ def manifest(folder: Path, places: dict[str, tuple[int, int]], bounds: tuple[int
             "targets": {
                 "xla": [{"file": f"xla/score.{n}.mlir", "entry": "main", "symbols": {"seq": n}, "arguments": ["tokens"],
                          "parameters": list(NAMES), "donations": []} for n in bounds],
-                "iree": {"file": "iree/model.mlir", "entry": "toy.score", "symbols": {"seq": largest}}}}],
+                "iree": [{"file": "iree/model.mlir", "entry": "toy.score", "symbols": {"seq": largest}}]}}],
         "parameters": [{"name": n, "dtype": "f32", "shape": [V, D], "role": "matmul", "file": "weights.safetensors",
                         "offset_bytes": places[n][0], "length_bytes": places[n][1], "xxh3": "0" * 32,
                         "recipe": "none"} for n in NAMES],
