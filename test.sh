@@ -33,7 +33,7 @@ python_tests() {
 
 step "Debian packages" scripts/install_deps.sh --tests
 step "Python environment (.venv)" scripts/setup_python.sh
-step "model" scripts/get_model.sh
+step "models" scripts/get_model.sh all
 step "build (dev)" build dev
 check "tests (dev)" ctest --preset dev
 check "formatting" scripts/check_format.sh

@@ -24,7 +24,7 @@ def test_json_is_one_document(toy, tmp_path):
     document = done.json
     for file in document["files"]:
         assert (tmp_path / "out" / file["file"]).stat().st_size == file["bytes"]
-    assert document["seq"] == 16 and document["seconds"]["total"] > 0
+    assert document["seq"] == [16] and document["max_seq"] == 16 and document["seconds"]["total"] > 0
 
 
 def test_quiet_prints_nothing(toy, tmp_path):

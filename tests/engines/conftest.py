@@ -3,6 +3,7 @@
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,28 +36,38 @@ def tests_bin() -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
-def smollm2() -> Path:
-    """The real checkpoint, as scripts/get_model.sh leaves it."""
-    path = Path(os.environ.get("HEADRACE_SMOLLM2") or ROOT / ".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf")
+def _model(variable: str, name: str) -> Path:
+    """A real checkpoint, as scripts/get_model.sh leaves it."""
+    path = Path(os.environ.get(variable) or ROOT / ".cache/models" / name)
     if not path.is_file():
-        pytest.skip("no SmolLM2 checkpoint: scripts/get_model.sh gets it")
+        pytest.skip(f"no {name}: scripts/get_model.sh gets it")
     return path
 
 
 @pytest.fixture(scope="session")
-def make_export(headrace_bin, tmp_path_factory):
-    """make_export(model, seq): the export's directory, made once for each pair."""
-    made: dict[tuple[Path, int], Path] = {}
+def smollm2() -> Path:
+    return _model("HEADRACE_SMOLLM2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 
-    def make(model: Path, seq: int) -> Path:
-        if (model, seq) not in made:
+
+@pytest.fixture(scope="session")
+def gemma3() -> Path:
+    return _model("HEADRACE_GEMMA3", "gemma-3-270m.Q4_K_M.gguf")
+
+
+@pytest.fixture(scope="session")
+def make_export(headrace_bin, tmp_path_factory):
+    """make_export(model, seq, target, *options): the export's directory, made once for each combination."""
+    made: dict[tuple[Any, ...], Path] = {}
+
+    def make(model: Path, seq: int | str, target: str = "iree,xla", *options: str) -> Path:
+        key = (model, str(seq), target, *options)
+        if key not in made:
             folder = tmp_path_factory.mktemp("export") / f"{model.stem}-{seq}"
-            done = subprocess.run([headrace_bin, "export", model, "-o", folder, "--seq", str(seq), "--quiet"],
-                                  capture_output=True, text=True, check=False)
+            done = subprocess.run([headrace_bin, "export", model, "-o", folder, "--seq", str(seq), "--target", target,
+                                   *options, "--quiet"], capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-            made[model, seq] = folder
-        return made[model, seq]
+            made[key] = folder
+        return made[key]
 
     return make
 
