@@ -38,7 +38,7 @@ class Stopwatch {
 struct EmittedText {
   std::string plain;  // "iree/model.mlir", "xla/score.128.mlir"
   std::string text;
-  std::vector<SymbolValues> symbols;    // of each specialisation in it; one for xla
+  std::vector<SymbolValues> symbols;         // of each specialisation in it; one for xla
   std::string function = {};                 // xla only
   std::vector<std::string> parameters = {};  // xla only
 };

@@ -1,7 +1,8 @@
 // The symbolic graph, specialised, is the graph that tracing at that length gives: node for node, for every model.
+#include "nn/trace.h"
+
 #include "base/testing.h"
 #include "exporter/export.h"
-#include "nn/trace.h"
 #include "passes/pipeline.h"
 #include "passes/specialise.h"
 #include "stablehlo/emitter.h"

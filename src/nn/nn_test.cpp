@@ -1,8 +1,12 @@
 // The DSL: what fits, what does not and how that is said; layers by value against formulas in double.
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
 
 #include "base/testing.h"
 #include "interp/interpreter_testing.h"
+#include "ir/print.h"
 #include "nn/kv_cache.h"
 #include "nn/layers.h"
 #include "nn/rope.h"
@@ -200,6 +204,30 @@ TEST(Rope, TablesAreAccurateAtLargePositions) {
     worst = std::max(worst, std::fabs(static_cast<double>(y[2 * i + 1]) - std::sin(static_cast<double>(at[i]))));
   }
   EXPECT_LT(worst, 5e-7);
+}
+
+// The tables of some widths and bases as one module, which tests/engines runs on the engines. HEADRACE_REBASE=1
+// rewrites the file.
+TEST(Rope, TheModuleForEnginesIsWhatIsTraced) {
+  Module module{.name = "rope", .symbols = {}, .recipes = {}, .parameters = {}, .functions = {}};
+  for (const auto& [width, base] : {std::pair<int64_t, double>{64, 1e5}, {256, 1e4}, {256, 1e6}}) {
+    const RopeConfig config{.rotated = width, .base = base, .linear_factor = 1, .pairing = RopePairing::kHalf};
+    const FunctionSpec spec{
+        .name = fmt::format("rope_{}_{}", width, static_cast<int64_t>(base)),
+        .arguments = {{"positions", {.dtype = DType::kI32, .shape = {1, 4}}}},
+        .state = {},
+        .body = [&](Tracer&, std::span<const Tensor> x) {
+          const RopeTables tables = rope_tables(x[0], config);
+          return std::vector<std::pair<std::string, Tensor>>{{"cosine", tables.cosine}, {"sine", tables.sine}};
+        }};
+    ASSERT_OK_AND_ASSIGN(Function f, trace(spec, {}));
+    module.functions.push_back(std::move(f));
+  }
+  const std::string path = HEADRACE_TESTDATA "/nn/rope.hir";
+  if (std::getenv("HEADRACE_REBASE") != nullptr) std::ofstream(path) << print(module);
+  std::stringstream golden;
+  golden << std::ifstream(path).rdbuf();
+  EXPECT_EQ(print(module), golden.str());
 }
 
 TEST(Rope, AnOddWidthIsRefused) {

@@ -40,8 +40,8 @@ struct Halves {
   Tensor second;
 };
 
-// The two elements of each pair, [B, heads.., S, n/2] each. Strided slices rather than a reshape to [.., n/2, 2]: IREE cannot
-// reshape a tensor with a symbolic dim.
+// The two elements of each pair, [B, heads.., S, n/2] each. Strided slices rather than a reshape to [.., n/2, 2]: IREE
+// cannot reshape a tensor with a symbolic dim.
 Halves take_pairs(const Tensor& x, RopePairing pairing) {
   const auto last = static_cast<int64_t>(x.rank()) - 1;
   const int64_t n = x.dim(x.rank() - 1).value();

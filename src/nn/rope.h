@@ -34,10 +34,10 @@ struct RopeTables {
 };
 [[nodiscard]] RopeTables rope_tables(const Tensor& positions, const RopeConfig& config);
 
-// x [B, heads.., S, D] rotated: the first elements of all pairs, then the second ones, then the elements from config.rotated
-// on unchanged. For interleaved pairs that is a fixed permutation of the head, left in place because q and k are
-// permuted alike and q.k does not see it: so no pass over the head interleaves it again, and caches may hold k in this
-// order.
+// x [B, heads.., S, D] rotated: the first elements of all pairs, then the second ones, then the elements from
+// config.rotated on unchanged. For interleaved pairs that is a fixed permutation of the head, left in place because q
+// and k are permuted alike and q.k does not see it: so no pass over the head interleaves it again, and caches may hold
+// k in this order.
 [[nodiscard]] Tensor rope(const Tensor& x, const RopeTables& tables, const RopeConfig& config);
 
 }  // namespace headrace

@@ -219,7 +219,8 @@ TYPED_TEST(Control, KernelsAreUsed) {
   const std::vector<Attr> dot = {Ints{}, Ints{}, Ints{2}, Ints{1}, DType::kF32};
   kernel_calls = 0;
   const auto by_kernel = evaluate<F>(ops::kDotGeneral, {x, w}, dot, {}, counting_kernel<F>);
-  const auto linear = evaluate<F>(ops::kLinear, {x, w}, {std::vector<int64_t>{}, std::vector<int64_t>{}}, {}, counting_kernel<F>);
+  const auto linear =
+      evaluate<F>(ops::kLinear, {x, w}, {std::vector<int64_t>{}, std::vector<int64_t>{}}, {}, counting_kernel<F>);
   ASSERT_OK(by_kernel);
   ASSERT_OK(linear);
   EXPECT_EQ(kernel_calls, 2);

@@ -110,7 +110,8 @@ void add_symbolic(Samples& s) {
   s.add(ops::kCompare, {f32({n}), f32({n})}, {"LT"});
   s.add(ops::kSelect, {Type{DType::kI1, {n}}, f32({n}), f32({n})});
   s.add(ops::kDotGeneral, {f32({1, n, 4}), f32({1, 5, 4})}, {Ints{0}, Ints{0}, Ints{2}, Ints{2}, DType::kF32});
-  s.add(ops::kDotGeneral, {f32({1, 3, 2, n, 4}), f32({1, 3, n, 4})}, {Ints{0, 1}, Ints{0, 1}, Ints{4}, Ints{3}, DType::kF32});
+  s.add(ops::kDotGeneral, {f32({1, 3, 2, n, 4}), f32({1, 3, n, 4})},
+        {Ints{0, 1}, Ints{0, 1}, Ints{4}, Ints{3}, DType::kF32});
   s.add(ops::kGather, {f32({6, 4}), i32({2, n})}, {Ints{2}, Ints{0}, Ints{0}, int64_t{2}, Ints{1, 4}});
   s.add(ops::kReduce, {f32({n, 3}), f32({})}, {int64_t{1}, Ints{0}}, {testing::body_of(ops::kAdd, f32({}))});
 }

@@ -74,8 +74,8 @@ Result<std::vector<ValueId>> attend_grouped_dots(GraphBuilder& builder, const Re
   const ValueId mask = make.broadcast(visible(make, in), grouped, {0, 3, 4});
   const ValueId masked = make.make(ops::kSelect, {mask, scores, make.filled(scores, kInvisible)});
   const ValueId highest = make.reduce(ops::kMaximum, masked, {4}, kInvisible);
-  // The scores themselves, not the masked ones: what is invisible is selected away below, whatever it is by then, and with
-  // a second use of the masked scores IREE would want a stack buffer of symbolic size to hold them.
+  // The scores themselves, not the masked ones: what is invisible is selected away below, whatever it is by then, and
+  // with a second use of the masked scores IREE would want a stack buffer of symbolic size to hold them.
   const ValueId shifted = make.make(ops::kSubtract, {scores, make.broadcast(highest, grouped, {0, 1, 2, 3})});
   const ValueId weights =
       make.make(ops::kSelect, {mask, make.make(ops::kExponential, {shifted}), make.filled(shifted, 0)});

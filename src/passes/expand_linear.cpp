@@ -149,8 +149,8 @@ Result<std::vector<ValueId>> linear_batched(GraphBuilder& builder, const Rewrite
   Ints weight_batch = range(0, in.split.size() + 1);
   for (const int64_t d : range(s + 2, in.merge.size())) weight_batch.push_back(d);
   ValueId y = make.make(ops::kDotGeneral, {over_heads(make, in), weight_by_heads(make, in, type.shape[0])},
-                        {range(0, in.split.size() + in.merge.size() + 1), weight_batch, Ints{s + m + 2}, Ints{s + m + 2},
-                         sum_type(type)});
+                        {range(0, in.split.size() + in.merge.size() + 1), weight_batch, Ints{s + m + 2},
+                         Ints{s + m + 2}, sum_type(type)});
   if (m != 0) y = make.reduce(ops::kAdd, y, range(s + 1, in.merge.size()), 0);
   y = make.convert(y, type.dtype);
   if (!in.bias || s == 0) return std::vector{with_bias(make, y, in.bias)};

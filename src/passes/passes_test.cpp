@@ -214,8 +214,8 @@ TEST(Expansions, TheTableCoversEveryStructuredOpForEveryEngineAndAnyRows) {
   }
 }
 
-// Every structured op in every shape that models use: plain, split and merged by one factor and by two, with and without
-// bias, a batch of two; grouped attention with window and softcap.
+// Every structured op in every shape that models use: plain, split and merged by one factor and by two, with and
+// without bias, a batch of two; grouped attention with window and softcap.
 constexpr std::string_view kStructured = R"(
 symbol seq [1, 8]
 recipe 0 { step copy output "w": f32[12, 8] }
@@ -281,7 +281,8 @@ TEST(Expansions, EverySpellingKeepsTheValue) {
 }
 
 TEST(Expansions, SymbolicSpellingsReshapeNoSymbolicDim) {
-  ASSERT_OK_AND_ASSIGN(const Module after, run_pipeline(module_of(std::string(kStructured)), {.engine = Engine::kIree}));
+  ASSERT_OK_AND_ASSIGN(const Module after,
+                       run_pipeline(module_of(std::string(kStructured)), {.engine = Engine::kIree}));
   for (const Node& n : after.functions[0].graph->nodes())
     EXPECT_FALSE(n.op->name == "reshape" && !is_static(n.results[0].shape)) << to_string(n.results[0]);
 }

@@ -5,8 +5,8 @@
 //   order
 //         of first use, which the manifest records; state arguments carry tf.aliasing_output (donation)
 //
-// iree takes symbolic dims, printed as `?`, with StableHLO's dynamic forms for ops that make shapes; their values are read
-// off the arguments' dims. xla takes none.
+// iree takes symbolic dims, printed as `?`, with StableHLO's dynamic forms for ops that make shapes; their values are
+// read off the arguments' dims. xla takes none.
 //
 // Module paths appear as locations, loc("blk.3.attn.q"). Every value of every constant reads back bit-equal. Input must
 // have gone through the pipeline: a structured op left over, a symbolic dim for xla, or one that an op has no form for

@@ -1,5 +1,5 @@
-// Shapes as values: what the dynamic forms take for a shape with symbols. A symbol's value is read off an argument whose
-// dim it is. Private to src/stablehlo.
+// Shapes as values: what the dynamic forms take for a shape with symbols. A symbol's value is read off an argument
+// whose dim it is. Private to src/stablehlo.
 #pragma once
 
 #include <functional>

@@ -44,8 +44,8 @@ class NodeWriter final : public HloWriter {
   }
   void refuse(std::string_view why) override {
     keep({.code = ErrorCode::kEmit,
-          .message = fmt::format("{}: {} to {}: {}", graph_.place(id_), node().op->name, to_string(node().results[0]),
-                                 why)});
+          .message =
+              fmt::format("{}: {} to {}: {}", graph_.place(id_), node().op->name, to_string(node().results[0]), why)});
   }
 
  private:

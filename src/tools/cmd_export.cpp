@@ -76,7 +76,8 @@ void parse_seq(std::string_view text, ExportOptions& options) {
   options.dynamic_seq = true;
   if (std::ranges::find(options.targets, Target::kXla) != options.targets.end())
     wrong_usage(
-        "--seq dynamic: XLA takes programs of fixed lengths only; give lengths, such as --seq 16,128 (shorter inputs are "
+        "--seq dynamic: XLA takes programs of fixed lengths only; give lengths, such as --seq 16,128 (shorter inputs "
+        "are "
         "padded on the right), or --target iree");
 }
 
@@ -214,10 +215,11 @@ Run declare_export(CLI::App& app) {
       ->type_name("DIR");
   app.add_option("--target", typed->target, "Programs to write, comma-separated: iree, xla (default: both)")
       ->type_name("LIST");
-  app.add_option("--seq", typed->seq,
-                 fmt::format("Tokens the programs take: one length or several, comma-separated, or dynamic: any length, "
-                             "for iree alone (default: {}, or the model's context if shorter)",
-                             kDefaultSeq))
+  app.add_option(
+         "--seq", typed->seq,
+         fmt::format("Tokens the programs take: one length or several, comma-separated, or dynamic: any length, "
+                     "for iree alone (default: {}, or the model's context if shorter)",
+                     kDefaultSeq))
       ->type_name("LIST");
   app.add_option("--layers", typed->layers, "Only the first so many layers, then the output (default: all)")
       ->type_name("N");
