@@ -81,8 +81,9 @@ double linear_factor(ConfigReader& read) {
     if (read.has("rope.scale_linear")) return read.positive("rope_linear_factor", "rope.scale_linear");
     return 1;
   }
-  read.harmless("rope.scale_linear");
-  return read.positive_or("rope_linear_factor", "rope.scaling.factor", 1, "no scaling");
+  const double factor = read.positive_or("rope_linear_factor", "rope.scaling.factor", 1, "no scaling");
+  read.only("rope.scale_linear", factor);  // beside the new key it must agree
+  return factor;
 }
 
 }  // namespace
