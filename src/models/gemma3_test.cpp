@@ -78,6 +78,34 @@ TEST(Gemma3, RefusesByKey) {
               IsError(ErrorCode::kConfigUnsupported, HasSubstr("gemma3.altup.num_inputs")));
 }
 
+// query_pre_attn_scalar is in no GGUF. Of the released sizes only the 27B model's is not the width of a head: 5376 / 32.
+TEST(Gemma3, TheScaleOfThe27BModelIsKnownByItsShape) {
+  const auto scale_of = [](int64_t layers, uint64_t width, uint64_t heads) {
+    std::vector<ConfigEntry> config;
+    const auto reshape = [&](Checkpoint& c) {
+      c.metadata["gemma3.block_count"].value = static_cast<uint64_t>(layers);
+      c.metadata["gemma3.embedding_length"].value = width;
+      c.metadata["gemma3.attention.head_count"].value = heads;
+      c.metadata["gemma3.attention.head_count_kv"].value = heads / 2;
+      c.metadata["gemma3.attention.key_length"].value = uint64_t{128};
+      c.metadata["gemma3.attention.value_length"].value = uint64_t{128};
+      for (int64_t i = 8; i < layers; ++i) {
+        const std::string name = fmt::format("blk.{}.attn_norm.weight", i);
+        c.by_name[name] = c.tensors.size();
+        c.tensors.push_back(c.tensors[c.by_name.at("blk.0.attn_norm.weight")]);
+        c.tensors.back().name = name;
+      }
+    };
+    // The weights are of another shape; the configuration is read before that is found.
+    EXPECT_THAT(traced(reshape, &config), IsError(ErrorCode::kTensorLink, HasSubstr("blk.0.attn")));
+    for (const ConfigEntry& e : config)
+      if (e.name == "attention_scale") return e.value;
+    return std::string("absent");
+  };
+  EXPECT_EQ(scale_of(62, 5376, 32), "168^-0.5");
+  EXPECT_EQ(scale_of(48, 3840, 16), "128^-0.5");
+}
+
 TEST(Gemma3, ValuesNameTheirOrigin) {
   std::vector<ConfigEntry> config;
   ASSERT_OK(traced([](Checkpoint&) {}, &config));
