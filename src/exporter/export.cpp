@@ -15,6 +15,7 @@
 #include "tokenizer/pieces.h"
 #include "weights/commit.h"
 #include "weights/executor.h"
+#include "weights/load.h"
 
 namespace headrace {
 
@@ -48,6 +49,8 @@ bool wants(const ExportOptions& options, Target target) {
 }
 
 Status check(const ExportOptions& options) {
+  if (!options.share.empty() && options.weights == WeightsForm::kNone)
+    return fail(ErrorCode::kOptions, "an archive is to be shared, and no weights are to be written");
   if (options.targets.empty()) return fail(ErrorCode::kOptions, "no target is given, expected iree, xla or both");
   for (const std::string& pass : options.print_after)
     if (find_pass(pass) == nullptr) return fail(ErrorCode::kOptions, "there is no pass '{}'", pass);
@@ -144,6 +147,25 @@ Result<uint64_t> buffer_budget(uint64_t max_memory_bytes) {
   return max_memory_bytes - taken;
 }
 
+// Whether the export there has the parameters that would be written, made in the same way. That their bytes are the
+// same is seen later, by their hashes. Found here: a wrong choice of directory, before minutes of reading.
+Status check_shared(const std::string& other, const Module& module, const ArchivePlan& plan) {
+  HR_TRY(const LoadedExport loaded, load_export(other));
+  if (loaded.manifest.archives.empty())
+    return fail(ErrorCode::kArchive, "{}: was written without weights: there is no archive to share", other);
+  for (const PlannedOutput& wanted : plan.outputs) {
+    const ManifestParameter* there = loaded.manifest.parameter(wanted.parameter);
+    const std::string recipe = in_words(module.recipes[wanted.recipe]);
+    if (there == nullptr || there->recipe != recipe)
+      return fail(ErrorCode::kArchive, "{}: its archive cannot be shared: parameter '{}' is {}, expected {}", other,
+                  wanted.parameter, there == nullptr ? "not there" : there->recipe, recipe);
+  }
+  if (loaded.manifest.parameters.size() != plan.outputs.size())
+    return fail(ErrorCode::kArchive, "{}: its archive cannot be shared: it has {} parameters, expected {}", other,
+                loaded.manifest.parameters.size(), plan.outputs.size());
+  return {};
+}
+
 Status write_weights(ExportDirectory& directory, const ExportOptions& options, const ExportHooks& hooks,
                      ContractParts& parts, ExportReport& report, Warnings& warnings) {
   if (options.weights == WeightsForm::kNone) {
@@ -151,7 +173,7 @@ Status write_weights(ExportDirectory& directory, const ExportOptions& options, c
     return {};
   }
   HR_TRY(const ArchivePlan plan, plan_archive(parts.module, {{"format", "headrace"}}));
-  HR_TRY(OutputFile file, directory.new_archive());
+  if (!options.share.empty()) HR_TRY_STATUS(check_shared(options.share, parts.module, plan));
   std::atomic<bool> stop = false;
   const std::stop_callback forward(hooks.stop, [&] { stop = true; });
   ExecutorOptions executor;
@@ -162,9 +184,15 @@ Status write_weights(ExportDirectory& directory, const ExportOptions& options, c
     executor.progress = [&](uint64_t done, uint64_t total) {
       hooks.progress({.bytes_done = done, .bytes_total = total});
     };
-  HR_TRY(const WrittenArchive written,
-         write_archive(plan, parts.module, parts.checkpoint.files, executor, file, warnings));
-  HR_TRY(parts.archive, directory.add_archive(std::move(file), plan, written));
+  WrittenArchive written;
+  if (options.share.empty()) {
+    HR_TRY(OutputFile file, directory.new_archive());
+    HR_TRY(written, write_archive(plan, parts.module, parts.checkpoint.files, executor, file, warnings));
+    HR_TRY(parts.archive, directory.add_archive(std::move(file), plan, written));
+  } else {
+    HR_TRY(written, hash_archive(plan, parts.module, parts.checkpoint.files, executor, warnings));
+    HR_TRY(parts.archive, directory.share_archive(options.share, plan, written));
+  }
   parts.parameters = manifest_parameters(parts.module, &plan, &written, parts.archive->file);
   report.weight_bytes = plan.total_bytes;
   return {};

@@ -32,6 +32,7 @@ struct ExportOptions {
   bool dynamic_seq{};
   std::optional<int64_t> layers = {};  // the first so many layers, then the head; all when absent
   WeightsForm weights{WeightsForm::kSafetensors};
+  std::string share = {};  // an export whose archive is taken, as a hard link, in place of writing an equal one
   uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
   int jobs{0};                                     // 0: all cores
   std::vector<std::string> print_after = {};       // names of passes

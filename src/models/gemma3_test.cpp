@@ -78,7 +78,8 @@ TEST(Gemma3, RefusesByKey) {
               IsError(ErrorCode::kConfigUnsupported, HasSubstr("gemma3.altup.num_inputs")));
 }
 
-// query_pre_attn_scalar is in no GGUF. Of the released sizes only the 27B model's is not the width of a head: 5376 / 32.
+// query_pre_attn_scalar is in no GGUF. Of the released sizes only the 27B model's is not the width of a head: 5376
+// / 32.
 TEST(Gemma3, TheScaleOfThe27BModelIsKnownByItsShape) {
   const auto scale_of = [](int64_t layers, uint64_t width, uint64_t heads) {
     std::vector<ConfigEntry> config;

@@ -25,6 +25,7 @@ struct Typed {
   std::string seq;
   std::string layers;
   std::string weights{"safetensors"};
+  std::string share;
   std::string max_memory{"512MiB"};
   std::string jobs;
   std::string print_after;
@@ -95,6 +96,9 @@ ExportOptions parse(const Typed& typed) {
   if (!typed.seq.empty()) parse_seq(typed.seq, options);
   if (!typed.layers.empty()) options.layers = parse_integer("--layers", typed.layers, 1, kMaxLayers);
   options.weights = choose("--weights", typed.weights, kWeights);
+  options.share = typed.share;
+  if (!options.share.empty() && options.weights == WeightsForm::kNone)
+    wrong_usage("--share: there is nothing to share with --weights none");
   options.max_memory_bytes = parse_size("--max-memory", typed.max_memory);
   if (!typed.jobs.empty()) options.jobs = static_cast<int>(parse_integer("--jobs", typed.jobs, 1, kMaxJobs));
   if (!typed.print_after.empty()) options.print_after = parse_passes(typed.print_after);
@@ -225,6 +229,8 @@ Run declare_export(CLI::App& app) {
       ->type_name("N");
   app.add_option("--weights", typed->weights, "safetensors (default), or none: programs and contract only")
       ->type_name("FORM");
+  app.add_option("--share", typed->share, "An export of the same weights: its archive is linked, not written again")
+      ->type_name("DIR");
   app.add_option("--max-memory", typed->max_memory, "Bound on memory, as in 512MiB (default), 2G, 500MB")
       ->type_name("SIZE");
   app.add_option("--jobs", typed->jobs, "Threads (default: one for each core)")->type_name("N");

@@ -140,6 +140,30 @@ Result<ManifestArchive> ExportDirectory::add_archive(OutputFile file, const Arch
   return ManifestArchive{.file = name, .format = plan.format, .size_bytes = plan.total_bytes};
 }
 
+Result<ManifestArchive> ExportDirectory::share_archive(const std::string& other, const ArchivePlan& plan,
+                                                       const WrittenArchive& written) {
+  const std::string name = content_name("weights." + plan.format, written.content);
+  const std::string source = other + "/" + name;
+  struct stat found = {};
+  if (::stat(source.c_str(), &found) != 0)
+    return fail(ErrorCode::kArchive, "{}: {}; the export there has other weights", source, std::strerror(errno));
+  if (static_cast<uint64_t>(found.st_size) != plan.total_bytes)
+    return fail(ErrorCode::kArchive, "{}: {} bytes, expected {}", source, found.st_size, plan.total_bytes);
+  // Through a temporary name: a file of that name here gives way to the link in one step.
+  const std::string link = temporary("link");
+  ::unlinkat(directory_, link.c_str(), 0);
+  const bool was_there = directory_detail::exists(directory_, name);
+  if (::linkat(AT_FDCWD, source.c_str(), directory_, link.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    return write_failure(path_, name, fmt::format("cannot be linked to {}", source), errno);
+  const bool renamed = ::renameat(directory_, link.c_str(), directory_, name.c_str()) == 0;
+  const int reason = errno;
+  ::unlinkat(directory_, link.c_str(), 0);  // renaming one link of a file over another leaves it
+  if (!renamed) return write_failure(path_, name, "cannot be renamed", reason);
+  added_.insert(name);
+  if (!was_there) made_.push_back(name);
+  return ManifestArchive{.file = name, .format = plan.format, .size_bytes = plan.total_bytes};
+}
+
 Result<ManifestText> ExportDirectory::add_text(std::string_view plain, std::string_view text) {
   const std::string hash = hash_hex(text);
   const std::string name = content_name(plain, hash);

@@ -39,6 +39,10 @@ class ExportDirectory {
   // share one archive. Errors: kFileWrite.
   [[nodiscard]] Result<ManifestArchive> add_archive(OutputFile file, const ArchivePlan& plan,
                                                     const WrittenArchive& written);
+  // Takes the archive that the export in `other` has under that content's name, as a hard link: no byte is written
+  // twice. Errors: kArchive (there is none there, or of another size), kFileWrite (another file system, for one).
+  [[nodiscard]] Result<ManifestArchive> share_archive(const std::string& other, const ArchivePlan& plan,
+                                                      const WrittenArchive& written);
   // Writes a text under its content's name; `plain` is "module.hir", "vocabulary.json", "iree/model.mlir" or
   // "xla/<function>[.<specialisation>].mlir". Errors: kFileWrite, kNoSpace.
   [[nodiscard]] Result<ManifestText> add_text(std::string_view plain, std::string_view text);

@@ -107,8 +107,9 @@ uint64_t non_finite(DType dtype, std::span<const std::byte> bytes) {
 
 class Run {
  public:
+  // `out` null: nothing is written.
   Run(const ArchivePlan& plan, const ChunkPlan& chunks, std::vector<InputFile> files, const ExecutorOptions& options,
-      OutputFile& out)
+      OutputFile* out)
       : plan_(plan), cursor_(chunks), files_(std::move(files)), options_(options), out_(out) {
     for (size_t i = 0; i < chunks.tokens; ++i) {
       slots_.push_back(std::make_unique<Slot>(chunks.chunk_bytes));
@@ -119,7 +120,7 @@ class Run {
   }
 
   Result<WrittenArchive> run(const ChunkPlan& chunks, int jobs, Warnings& warnings) {
-    HR_TRY_STATUS(out_.write_at(0, std::as_bytes(std::span(plan_.header_bytes))));
+    if (out_ != nullptr) HR_TRY_STATUS(out_->write_at(0, std::as_bytes(std::span(plan_.header_bytes))));
     done_bytes_ = plan_.header_bytes.size();
     report(true);
     // TBB complains on stderr when it is asked for more threads than there are cores.
@@ -129,7 +130,7 @@ class Run {
     for (const InputFile& file : files_) {
       HR_TRY_STATUS(InputFile::reopen(file.source()));
     }
-    HR_TRY_STATUS(out_.sync());
+    if (out_ != nullptr) HR_TRY_STATUS(out_->sync());
     if (stopped()) return fail(ErrorCode::kInterrupted, "interrupted");
     report(true);
     warn(warnings);
@@ -197,9 +198,10 @@ class Run {
     const Segment& segment = *slot->chunk.segment;
     for (size_t o = 0; o < slot->out.size() && !failed_; ++o) {
       const uint64_t offset = segment.out_offsets_bytes[o] + slot->chunk.first_unit * segment.unit.out_bytes[o];
-      auto status = out_.write_at(offset, slot->out[o]);
-      if (!status) keep(std::move(status).error());
       done_bytes_ += slot->out[o].size();
+      if (out_ == nullptr) continue;
+      auto status = out_->write_at(offset, slot->out[o]);
+      if (!status) keep(std::move(status).error());
       note_written(offset, offset + slot->out[o].size());
     }
     give_back(slot);
@@ -213,7 +215,7 @@ class Run {
     dirty_end_ = std::max(dirty_end_, end);
     if (dirty_end_ - dirty_begin_ < kWritebackBytes) return;
     const uint64_t page_end = dirty_end_ / 4096 * 4096;
-    out_.start_writeback(dirty_begin_, page_end - dirty_begin_);
+    out_->start_writeback(dirty_begin_, page_end - dirty_begin_);
     dirty_begin_ = page_end;
   }
 
@@ -264,7 +266,7 @@ class Run {
   Cursor cursor_;
   std::vector<InputFile> files_;
   const ExecutorOptions& options_;
-  OutputFile& out_;
+  OutputFile* out_;
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Slot>> slots_;
@@ -294,16 +296,26 @@ Result<std::vector<InputFile>> reopen_all(std::span<const SourceFile> files, con
   return open;
 }
 
-}  // namespace
-
-Result<WrittenArchive> write_archive(const ArchivePlan& plan, const Module& module, std::span<const SourceFile> files,
-                                     const ExecutorOptions& options, OutputFile& out, Warnings& warnings) {
+Result<WrittenArchive> run(const ArchivePlan& plan, const Module& module, std::span<const SourceFile> files,
+                           const ExecutorOptions& options, OutputFile* out, Warnings& warnings) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int jobs = options.jobs > 0 ? options.jobs : cores;
   HR_TRY(const ChunkPlan chunks, executor_detail::cut(plan, module, options.steps, options.max_memory_bytes, jobs));
   HR_TRY(auto open, reopen_all(files, chunks));
-  HR_TRY_STATUS(out.reserve(plan.total_bytes));
+  if (out != nullptr) HR_TRY_STATUS(out->reserve(plan.total_bytes));
   return Run(plan, chunks, std::move(open), options, out).run(chunks, jobs, warnings);
+}
+
+}  // namespace
+
+Result<WrittenArchive> write_archive(const ArchivePlan& plan, const Module& module, std::span<const SourceFile> files,
+                                     const ExecutorOptions& options, OutputFile& out, Warnings& warnings) {
+  return run(plan, module, files, options, &out, warnings);
+}
+
+Result<WrittenArchive> hash_archive(const ArchivePlan& plan, const Module& module, std::span<const SourceFile> files,
+                                    const ExecutorOptions& options, Warnings& warnings) {
+  return run(plan, module, files, options, nullptr, warnings);
 }
 
 }  // namespace headrace

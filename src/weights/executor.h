@@ -42,4 +42,10 @@ inline constexpr uint64_t kMaxBufferBytes = uint64_t{32} << 20;
                                                    std::span<const SourceFile> files, const ExecutorOptions& options,
                                                    OutputFile& out, Warnings& warnings);
 
+// What write_archive would yield, from the same reading and the same steps, with nothing written: to tell whether an
+// archive that is there is the one that would be written. Errors: those of write_archive that are not about writing.
+[[nodiscard]] Result<WrittenArchive> hash_archive(const ArchivePlan& plan, const Module& module,
+                                                  std::span<const SourceFile> files, const ExecutorOptions& options,
+                                                  Warnings& warnings);
+
 }  // namespace headrace
