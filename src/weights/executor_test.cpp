@@ -107,6 +107,21 @@ TEST_F(ExecutorTest, BytesAndHashesDoNotDependOnThreadsOrMemory) {
   }
 }
 
+TEST_F(ExecutorTest, HashingAloneYieldsWhatWritingDoes) {
+  ASSERT_OK_AND_ASSIGN(const Written written, write_and_read(module_, checkpoint_.files));
+  Warnings warnings;
+  uint64_t seen = 0;
+  const auto progress = [&](uint64_t done, uint64_t) { seen = done; };
+  ASSERT_OK_AND_ASSIGN(const WrittenArchive hashed, hash_archive(written.plan, module_, checkpoint_.files,
+                                                                 {.jobs = 2, .progress = progress}, warnings));
+  EXPECT_EQ(hashed.xxh3, written.result.xxh3);
+  EXPECT_EQ(hashed.content, written.result.content);
+  EXPECT_EQ(seen, written.plan.total_bytes);
+  std::filesystem::resize_file(path_, 100);
+  EXPECT_THAT(hash_archive(written.plan, module_, checkpoint_.files, {}, warnings),
+              IsError(ErrorCode::kFileRead, HasSubstr("model.gguf")));
+}
+
 TEST_F(ExecutorTest, BuffersStayWithinTheMemoryAllowed) {
   ASSERT_OK_AND_ASSIGN(const ArchivePlan plan, plan_archive(module_, {}));
   for (const int jobs : {1, 2, 64, 1000}) {
