@@ -64,7 +64,8 @@ Result<double> write_weights(int directory, const std::string& shown, const std:
   Warnings warnings;
   HR_TRY(const Checkpoint checkpoint, open_checkpoint(model, warnings));
   const Module module = decoded_module(checkpoint);
-  HR_TRY(const ArchivePlan plan, plan_archive(module, {}));
+  HR_TRY(const auto plans, plan_archives(module, {}));
+  const ArchivePlan& plan = plans[0];
   HR_TRY(OutputFile file, OutputFile::create(directory, shown, ".headrace-tmp-weights"));
   HR_TRY(const WrittenArchive written, write_archive(plan, module, checkpoint.files, {.jobs = jobs}, file, warnings));
   return seconds_since(begin);
@@ -73,7 +74,8 @@ Result<double> write_weights(int directory, const std::string& shown, const std:
 Status run(const std::string& model, const std::string& directory_path, int rounds, int jobs) {
   Warnings warnings;
   HR_TRY(const Checkpoint checkpoint, open_checkpoint(model, warnings));
-  HR_TRY(const ArchivePlan plan, plan_archive(decoded_module(checkpoint), {}));
+  HR_TRY(const auto plans, plan_archives(decoded_module(checkpoint), {}));
+  const ArchivePlan& plan = plans[0];
   const int directory = ::open(directory_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   std::vector<double> plain;
   std::vector<double> weights;

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from . import irpa, safetensors
 from .dtypes import numpy_dtype, safetensors_name
 from .errors import ArchiveError
 from .manifest import Manifest, Parameter
-from .safetensors import read_header
+
+
+_READERS = {"safetensors": safetensors.read_header, "irpa": irpa.read_header}
 
 
 class Weights:
@@ -22,10 +25,10 @@ class Weights:
         headers = {}
         for archive in manifest.archives:
             path = directory / archive.file
-            if archive.format != "safetensors":
+            if archive.format not in _READERS:
                 raise ArchiveError(f"{archive.file}: archives of format '{archive.format}' are not known")
             check_size(path, archive.file, archive.size_bytes)
-            headers[archive.file] = read_header(path)
+            headers[archive.file] = _READERS[archive.format](path)
             self._maps[archive.file] = np.memmap(path, dtype=np.uint8, mode="r")
         faults = [fault for p in manifest.parameters if p.file is not None and (fault := _compare(p, headers[p.file]))]
         if faults:
@@ -54,8 +57,13 @@ def _compare(p: Parameter, header: dict) -> str | None:
     tensor = header.get(p.name)
     if tensor is None:
         return f"{p.file}: no tensor '{p.name}'"
-    found = (tensor.dtype, tensor.shape, tensor.offset_bytes, tensor.length_bytes)
-    wanted = (safetensors_name(p.dtype), p.shape, p.offset_bytes, p.length_bytes)
+    found = (tensor.offset_bytes, tensor.length_bytes)
+    wanted = (p.offset_bytes, p.length_bytes)
+    what = "offset, bytes"
+    if isinstance(tensor, safetensors.Tensor):  # irpa knows no dtype and no shape
+        found = (tensor.dtype, tensor.shape, *found)
+        wanted = (safetensors_name(p.dtype), p.shape, *wanted)
+        what = "dtype, shape, " + what
     if found != wanted:
-        return f"{p.file}: tensor '{p.name}' is {found} (dtype, shape, offset, bytes), the manifest says {wanted}"
+        return f"{p.file}: tensor '{p.name}' is {found} ({what}), the manifest says {wanted}"
     return None

@@ -102,11 +102,12 @@ def _load(directory: Path, manifest: Manifest, code: bytes | Path, device: str) 
     rt = _runtime()
     config = rt.Config(device)
     instance = config.vm_instance
-    providers = []
+    # One index for all archives of a scope: of two providers with one scope IREE asks the first alone.
+    indices: dict[str, Any] = {}
     for archive in manifest.archives:
-        index = rt.ParameterIndex()
+        index = indices.setdefault(archive.scope, rt.ParameterIndex())
         index.load(str(directory / archive.file), format=archive.format)
-        providers.append(index.create_provider(scope=archive.scope))
+    providers = [index.create_provider(scope=scope) for scope, index in indices.items()]
     modules = [rt.create_io_parameters_module(instance, *providers)] if providers else []
     if isinstance(code, Path):
         module = rt.VmModule.mmap(instance, str(code))

@@ -112,15 +112,17 @@ std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
            fmt::format("iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
                        "--iree-llvmcpu-target-cpu=host --iree-opt-level=O2 {} -o {}",
                        parts.iree->text.file, compiled)}};
-  if (!parts.archive) return out;
+  if (parts.archives.empty()) return out;
+  std::string archives;
+  for (const ManifestArchive& archive : parts.archives)
+    archives += fmt::format(" --parameters={}={}", archive.scope, archive.file);
   for (const Function& f : parts.module.functions) {
     if (f.visibility != Visibility::kPublic) continue;
     const SymbolValues& values = parts.iree->symbols.front();
     out.push_back(
         {.what = fmt::format("run {} with IREE, on zeros", f.name),
-         .line = fmt::format("iree-run-module --device=local-task --module={} --parameters={}={} --function={}{}",
-                             compiled, parts.archive->scope, parts.archive->file, iree_name(*parts.iree, f, values),
-                             zero_inputs(f, values, parts.module.symbols))});
+         .line = fmt::format("iree-run-module --device=local-task --module={}{} --function={}{}", compiled, archives,
+                             iree_name(*parts.iree, f, values), zero_inputs(f, values, parts.module.symbols))});
   }
   return out;
 }
@@ -133,12 +135,13 @@ Manifest make_contract(ContractParts parts) {
   std::vector<std::string> targets;
   for (const Target t : parts.options.targets) targets.emplace_back(t == Target::kIree ? "iree" : "xla");
   std::sort(targets.begin(), targets.end());
-  const bool archived = parts.options.weights == WeightsForm::kSafetensors;
   const auto& lengths = parts.options.seq;
   out.options = {{"seq", parts.options.dynamic_seq ? ManifestValue(std::string("dynamic")) : ManifestValue(lengths)},
                  {"target", targets},
                  {"dtype", std::string("f32")},
-                 {"weights", std::string(archived ? "safetensors" : "none")}};
+                 {"weights", parts.options.weights.empty() ? "none" : parts.options.weights}};
+  if (parts.options.max_shard_bytes != 0)
+    out.options["max_shard_bytes"] = static_cast<int64_t>(parts.options.max_shard_bytes);
   if (parts.options.layers) out.options["layers"] = *parts.options.layers;
   out.source = source_of(parts.checkpoint);
   out.model.name = parts.module.name;
@@ -150,7 +153,7 @@ Manifest make_contract(ContractParts parts) {
   for (const Function& f : parts.module.functions)
     if (f.visibility == Visibility::kPublic) out.functions.push_back(function_of(parts, f));
   out.parameters = std::move(parts.parameters);
-  if (parts.archive) out.archives.push_back(*parts.archive);
+  out.archives = parts.archives;
   out.texts.push_back(parts.hir);
   if (parts.pieces) out.texts.push_back(*parts.pieces);
   if (parts.iree) out.texts.push_back(parts.iree->text);

@@ -34,7 +34,7 @@ struct ContractParts {
   std::vector<EmittedXla> xla = {};
   std::optional<ManifestText> pieces = {};
   std::vector<ManifestParameter> parameters = {};
-  std::optional<ManifestArchive> archive = {};
+  std::vector<ManifestArchive> archives = {};
 };
 
 [[nodiscard]] Manifest make_contract(ContractParts parts);

@@ -1,21 +1,16 @@
 #include "exporter/export.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <fstream>
 
 #include "exporter/contract.h"
+#include "exporter/weights_stage.h"
 #include "ir/print.h"
 #include "passes/combine.h"
 #include "passes/pipeline.h"
 #include "stablehlo/emitter.h"
 #include "tokenizer/pieces.h"
 #include "weights/commit.h"
-#include "weights/executor.h"
-#include "weights/load.h"
 
 namespace headrace {
 
@@ -49,7 +44,7 @@ bool wants(const ExportOptions& options, Target target) {
 }
 
 Status check(const ExportOptions& options) {
-  if (!options.share.empty() && options.weights == WeightsForm::kNone)
+  if (!options.share.empty() && options.weights.empty())
     return fail(ErrorCode::kOptions, "an archive is to be shared, and no weights are to be written");
   if (options.targets.empty()) return fail(ErrorCode::kOptions, "no target is given, expected iree, xla or both");
   for (const std::string& pass : options.print_after)
@@ -123,79 +118,6 @@ Result<std::vector<EmittedText>> programs(const Module& module, const ExportOpti
     report.emit_seconds += watch.lap();
   }
   return out;
-}
-
-// What the process occupies now. Weights have not been touched yet, so this is code, header and graphs. (Not
-// getrusage's maximum: it survives exec, so a large parent would count.) 0 where the system does not tell.
-uint64_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  uint64_t total_pages = 0;
-  uint64_t resident_pages = 0;
-  if (!(statm >> total_pages >> resident_pages)) return 0;
-  return resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-// What --max-memory leaves for buffers. The bound is on the whole process, so what it occupies already counts, and so
-// do the threads' stacks and the texts that are still to be written.
-Result<uint64_t> buffer_budget(uint64_t max_memory_bytes) {
-  constexpr uint64_t kReserve = uint64_t{4} << 20;
-  const uint64_t taken = resident_bytes() + kReserve;
-  if (max_memory_bytes <= taken)
-    return fail(ErrorCode::kMemoryLimit,
-                "at most {} bytes of memory are allowed, and {} are taken before any weight is read", max_memory_bytes,
-                taken);
-  return max_memory_bytes - taken;
-}
-
-// Whether the export there has the parameters that would be written, made in the same way. That their bytes are the
-// same is seen later, by their hashes. Found here: a wrong choice of directory, before minutes of reading.
-Status check_shared(const std::string& other, const Module& module, const ArchivePlan& plan) {
-  HR_TRY(const LoadedExport loaded, load_export(other));
-  if (loaded.manifest.archives.empty())
-    return fail(ErrorCode::kArchive, "{}: was written without weights: there is no archive to share", other);
-  for (const PlannedOutput& wanted : plan.outputs) {
-    const ManifestParameter* there = loaded.manifest.parameter(wanted.parameter);
-    const std::string recipe = in_words(module.recipes[wanted.recipe]);
-    if (there == nullptr || there->recipe != recipe)
-      return fail(ErrorCode::kArchive, "{}: its archive cannot be shared: parameter '{}' is {}, expected {}", other,
-                  wanted.parameter, there == nullptr ? "not there" : there->recipe, recipe);
-  }
-  if (loaded.manifest.parameters.size() != plan.outputs.size())
-    return fail(ErrorCode::kArchive, "{}: its archive cannot be shared: it has {} parameters, expected {}", other,
-                loaded.manifest.parameters.size(), plan.outputs.size());
-  return {};
-}
-
-Status write_weights(ExportDirectory& directory, const ExportOptions& options, const ExportHooks& hooks,
-                     ContractParts& parts, ExportReport& report, Warnings& warnings) {
-  if (options.weights == WeightsForm::kNone) {
-    parts.parameters = manifest_parameters(parts.module, nullptr, nullptr, {});
-    return {};
-  }
-  HR_TRY(const ArchivePlan plan, plan_archive(parts.module, {{"format", "headrace"}}));
-  if (!options.share.empty()) HR_TRY_STATUS(check_shared(options.share, parts.module, plan));
-  std::atomic<bool> stop = false;
-  const std::stop_callback forward(hooks.stop, [&] { stop = true; });
-  ExecutorOptions executor;
-  HR_TRY(executor.max_memory_bytes, buffer_budget(options.max_memory_bytes));
-  executor.jobs = options.jobs;
-  executor.stop = &stop;
-  if (hooks.progress)
-    executor.progress = [&](uint64_t done, uint64_t total) {
-      hooks.progress({.bytes_done = done, .bytes_total = total});
-    };
-  WrittenArchive written;
-  if (options.share.empty()) {
-    HR_TRY(OutputFile file, directory.new_archive());
-    HR_TRY(written, write_archive(plan, parts.module, parts.checkpoint.files, executor, file, warnings));
-    HR_TRY(parts.archive, directory.add_archive(std::move(file), plan, written));
-  } else {
-    HR_TRY(written, hash_archive(plan, parts.module, parts.checkpoint.files, executor, warnings));
-    HR_TRY(parts.archive, directory.share_archive(options.share, plan, written));
-  }
-  parts.parameters = manifest_parameters(parts.module, &plan, &written, parts.archive->file);
-  report.weight_bytes = plan.total_bytes;
-  return {};
 }
 
 Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& texts,

@@ -17,7 +17,6 @@
 namespace headrace {
 
 enum class Target : uint8_t { kIree, kXla };
-enum class WeightsForm : uint8_t { kSafetensors, kNone };
 
 inline constexpr int64_t kDefaultSeq = 128;
 
@@ -30,8 +29,9 @@ struct ExportOptions {
   std::vector<int64_t> seq = {};
   // Instead: one program for every length up to the model's context. iree only.
   bool dynamic_seq{};
-  std::optional<int64_t> layers = {};  // the first so many layers, then the head; all when absent
-  WeightsForm weights{WeightsForm::kSafetensors};
+  std::optional<int64_t> layers = {};   // the first so many layers, then the head; all when absent
+  std::string weights = "safetensors";  // format of the archives (archive_formats()); empty: none are written
+  uint64_t max_shard_bytes = 0;         // bound on the data of one archive; 0: one archive
   std::string share = {};  // an export whose archive is taken, as a hard link, in place of writing an equal one
   uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
   int jobs{0};                                     // 0: all cores

@@ -82,4 +82,14 @@ Status InputFile::read_at(uint64_t offset_bytes, std::span<std::byte> out) const
   return {};
 }
 
+Result<std::string> InputFile::read_text(uint64_t offset_bytes, uint64_t length_bytes) const {
+  const auto end = checked_add(offset_bytes, length_bytes);
+  if (!end || *end > size_bytes())
+    return fail(ErrorCode::kFileRead, "{}: {} bytes wanted at offset {}, the file has {}", path(), length_bytes,
+                offset_bytes, size_bytes());
+  std::string text(length_bytes, '\0');
+  HR_TRY_STATUS(read_at(offset_bytes, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
 }  // namespace headrace

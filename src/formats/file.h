@@ -33,6 +33,8 @@ class InputFile {
   // Fills all of `out` from `offset_bytes` on; may be called from several threads at once.
   // Errors: kFileRead, with the sizes, if the range does not lie in the file or reading fails.
   [[nodiscard]] Status read_at(uint64_t offset_bytes, std::span<std::byte> out) const;
+  // The same into a string. Errors: kFileRead, before anything is allocated when the range does not lie in the file.
+  [[nodiscard]] Result<std::string> read_text(uint64_t offset_bytes, uint64_t length_bytes) const;
 
  private:
   InputFile(int descriptor, SourceFile source) : descriptor_(descriptor), source_(std::move(source)) {}

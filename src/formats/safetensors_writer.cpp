@@ -83,15 +83,15 @@ Result<std::string> metadata_json(const std::map<std::string, std::string>& meta
 
 }  // namespace
 
-Result<SafetensorsLayout> layout_safetensors(std::span<const OutTensor> tensors,
-                                             const std::map<std::string, std::string>& metadata) {
+Result<ArchiveLayout> layout_safetensors(std::span<const OutTensor> tensors,
+                                         const std::map<std::string, std::string>& metadata) {
   HR_TRY_STATUS(check(tensors));
   std::string text = "{";
   if (!metadata.empty()) {
     HR_TRY(const std::string json, metadata_json(metadata));
     HR_TRY_STATUS(append_member(text, std::string(kMetadataKey), json));
   }
-  SafetensorsLayout layout;
+  ArchiveLayout layout;
   layout.offsets_bytes.resize(tensors.size());
   uint64_t end = 0;
   for (const size_t i : file_order(tensors)) {

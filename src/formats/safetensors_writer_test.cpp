@@ -22,14 +22,14 @@ OutTensor tensor(std::string name, DType dtype, std::vector<int64_t> shape) {
   return {std::move(name), dtype, std::move(shape), bytes};
 }
 
-nlohmann::json parse_header(const SafetensorsLayout& layout) {
+nlohmann::json parse_header(const ArchiveLayout& layout) {
   uint64_t length = 0;
   std::memcpy(&length, layout.header_bytes.data(), 8);
   EXPECT_EQ(length + 8, layout.header_bytes.size());
   return nlohmann::json::parse(layout.header_bytes.substr(8));
 }
 
-TEST(SafetensorsLayout, HeaderSaysWhatWasAsked) {
+TEST(ArchiveLayout, HeaderSaysWhatWasAsked) {
   const OutTensor tensors[] = {tensor("norm", DType::kF32, {3}), tensor("w", DType::kBF16, {4, 16}),
                                tensor("scalar", DType::kF64, {}), tensor("none", DType::kI8, {0, 4}),
                                tensor("flag", DType::kI1, {5})};
@@ -50,20 +50,20 @@ TEST(SafetensorsLayout, HeaderSaysWhatWasAsked) {
   EXPECT_EQ(layout.total_bytes, layout.header_bytes.size() + 128 + 12 + 8 + 0 + 5);
 }
 
-TEST(SafetensorsLayout, NoTensorsNoMetadata) {
+TEST(ArchiveLayout, NoTensorsNoMetadata) {
   ASSERT_OK_AND_ASSIGN(const auto layout, layout_safetensors({}, {}));
   EXPECT_EQ(parse_header(layout), nlohmann::json::object());
   EXPECT_EQ(layout.total_bytes, layout.header_bytes.size());
 }
 
-TEST(SafetensorsLayout, NamesThatNeedEscapes_A11) {
+TEST(ArchiveLayout, NamesThatNeedEscapes_A11) {
   const OutTensor tensors[] = {tensor("a\"b", DType::kF32, {1}), tensor("a\\b", DType::kF32, {1}),
                                tensor("\xC3\xA4", DType::kF32, {1})};
   ASSERT_OK_AND_ASSIGN(const auto layout, layout_safetensors(tensors, {}));
   for (const OutTensor& t : tensors) EXPECT_TRUE(parse_header(layout).contains(t.name));
 }
 
-TEST(SafetensorsLayout, Refusals) {
+TEST(ArchiveLayout, Refusals) {
   const auto refuse = [](const std::vector<OutTensor>& tensors, const std::string& message) {
     EXPECT_THAT(layout_safetensors(tensors, {}), IsError(ErrorCode::kSafetensors, HasSubstr(message)));
   };
@@ -84,7 +84,7 @@ TEST(SafetensorsLayout, Refusals) {
 }
 
 // No holes, no overlaps, natural alignment up to 64, the same bytes again.
-TEST(SafetensorsLayout, RangesTileTheFile) {
+TEST(ArchiveLayout, RangesTileTheFile) {
   EXPECT_TRUE(rc::check("ranges tile the file", [] {
     const auto sizes = *rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(0, 300));
     std::vector<OutTensor> tensors;
@@ -111,7 +111,7 @@ TEST(SafetensorsLayout, RangesTileTheFile) {
   }));
 }
 
-TEST(SafetensorsLayout, ManyTensorsInLinearTime) {
+TEST(ArchiveLayout, ManyTensorsInLinearTime) {
   std::vector<OutTensor> tensors;
   for (int i = 0; i < 100'000; ++i) tensors.push_back(tensor("t" + std::to_string(i), DType::kI8, {1}));
   EXPECT_OK(layout_safetensors(tensors, {}));

@@ -10,6 +10,7 @@
 #include "tools/progress.h"
 #include "tools/text.h"
 #include "tools/usage.h"
+#include "weights/archive_format.h"
 
 namespace headrace::tools {
 namespace {
@@ -25,6 +26,7 @@ struct Typed {
   std::string seq;
   std::string layers;
   std::string weights{"safetensors"};
+  std::string max_shard_size;
   std::string share;
   std::string max_memory{"512MiB"};
   std::string jobs;
@@ -39,8 +41,6 @@ struct Choice {
 };
 constexpr Choice<Target> kTargets[] = {{.name = "iree", .value = Target::kIree},
                                        {.name = "xla", .value = Target::kXla}};
-constexpr Choice<WeightsForm> kWeights[] = {{.name = "safetensors", .value = WeightsForm::kSafetensors},
-                                            {.name = "none", .value = WeightsForm::kNone}};
 
 template <class Value, size_t N>
 Value choose(std::string_view option, std::string_view word, const Choice<Value> (&choices)[N]) {
@@ -82,6 +82,17 @@ void parse_seq(std::string_view text, ExportOptions& options) {
         "padded on the right), or --target iree");
 }
 
+// The name of an archive format, or nothing for `none`.
+std::string parse_weights(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const ArchiveFormat& format : archive_formats()) {
+    if (format.name == word) return std::string(word);
+    names.push_back(format.name);
+  }
+  if (word == "none") return {};
+  wrong_usage("--weights: '{}' is none of {}, none", printable(word), fmt::join(names, ", "));
+}
+
 ExportOptions parse(const Typed& typed) {
   ExportOptions options;
   options.model_path = typed.model;
@@ -95,9 +106,10 @@ ExportOptions parse(const Typed& typed) {
   }
   if (!typed.seq.empty()) parse_seq(typed.seq, options);
   if (!typed.layers.empty()) options.layers = parse_integer("--layers", typed.layers, 1, kMaxLayers);
-  options.weights = choose("--weights", typed.weights, kWeights);
+  options.weights = parse_weights(typed.weights);
+  if (!typed.max_shard_size.empty()) options.max_shard_bytes = parse_size("--max-shard-size", typed.max_shard_size);
   options.share = typed.share;
-  if (!options.share.empty() && options.weights == WeightsForm::kNone)
+  if (!options.share.empty() && options.weights.empty())
     wrong_usage("--share: there is nothing to share with --weights none");
   options.max_memory_bytes = parse_size("--max-memory", typed.max_memory);
   if (!typed.jobs.empty()) options.jobs = static_cast<int>(parse_integer("--jobs", typed.jobs, 1, kMaxJobs));
@@ -227,8 +239,12 @@ Run declare_export(CLI::App& app) {
       ->type_name("LIST");
   app.add_option("--layers", typed->layers, "Only the first so many layers, then the output (default: all)")
       ->type_name("N");
-  app.add_option("--weights", typed->weights, "safetensors (default), or none: programs and contract only")
+  app.add_option("--weights", typed->weights,
+                 "safetensors (default), irpa (IREE's own), or none: programs and contract only")
       ->type_name("FORM");
+  app.add_option("--max-shard-size", typed->max_shard_size,
+                 "Splits the weights into files of at most so much data, as in 4GB (default: one file)")
+      ->type_name("SIZE");
   app.add_option("--share", typed->share, "An export of the same weights: its archive is linked, not written again")
       ->type_name("DIR");
   app.add_option("--max-memory", typed->max_memory, "Bound on memory, as in 512MiB (default), 2G, 500MB")

@@ -123,7 +123,8 @@ TEST_F(ExecutorTest, HashingAloneYieldsWhatWritingDoes) {
 }
 
 TEST_F(ExecutorTest, BuffersStayWithinTheMemoryAllowed) {
-  ASSERT_OK_AND_ASSIGN(const ArchivePlan plan, plan_archive(module_, {}));
+  ASSERT_OK_AND_ASSIGN(const auto plans, plan_archives(module_, {}));
+  const ArchivePlan& plan = plans[0];
   for (const int jobs : {1, 2, 64, 1000}) {
     for (uint64_t memory = 400; memory < (uint64_t{1} << 36); memory *= 3) {
       ASSERT_OK_AND_ASSIGN(const auto chunks, executor_detail::cut(plan, module_, step_table(), memory, jobs));

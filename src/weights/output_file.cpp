@@ -53,8 +53,9 @@ Status OutputFile::reserve(uint64_t total_bytes) {
   if (free_bytes < total_bytes)
     return fail(ErrorCode::kNoSpace, "{}: {} bytes needed, {} free", shown_, total_bytes, free_bytes);
   if (total_bytes == 0 || ::fallocate(descriptor_, 0, 0, static_cast<off_t>(total_bytes)) == 0) return {};
-  // Not every file system can; the length is set by the writes then.
-  if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR) return {};
+  // Not every file system can. The length is set all the same: an archive may end in padding that nothing writes.
+  const bool cannot = errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR;
+  if (cannot && ::ftruncate(descriptor_, static_cast<off_t>(total_bytes)) == 0) return {};
   return write_failure(shown_, name_, fmt::format("reserving {} bytes", total_bytes), errno);
 }
 

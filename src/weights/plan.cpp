@@ -1,11 +1,13 @@
 #include "weights/plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "base/checked.h"
-#include "formats/safetensors_writer.h"
+#include "weights/archive_format.h"
 
 namespace headrace {
 namespace {
@@ -41,40 +43,77 @@ Result<std::vector<uint32_t>> used_recipes(const Module& module) {
   return order;
 }
 
-}  // namespace
-
-Result<ArchivePlan> plan_archive(const Module& module, const std::map<std::string, std::string>& metadata) {
-  HR_TRY(const auto order, used_recipes(module));
-  ArchivePlan plan{.format = "safetensors", .header_bytes = {}};
+// One archive of the outputs given, laid out.
+Result<ArchivePlan> laid_out(const ArchiveFormat& format, std::vector<PlannedOutput> outputs,
+                             const std::map<std::string, std::string>& metadata) {
   std::vector<OutTensor> tensors;
-  for (const uint32_t r : order) {
-    const auto& outputs = module.recipes[r].outputs;
-    for (uint32_t o = 0; o < outputs.size(); ++o) {
-      auto length = byte_length(outputs[o].type);
-      if (!length) return fail(std::move(length).error().in(fmt::format("parameter '{}'", outputs[o].parameter)));
-      plan.outputs.push_back({.parameter = outputs[o].parameter,
-                              .recipe = r,
-                              .output = o,
-                              .dtype = outputs[o].type.dtype,
-                              .shape = static_sizes(outputs[o].type.shape),
-                              .length_bytes = *length});
-      const auto& p = plan.outputs.back();
-      tensors.push_back({.name = p.parameter, .dtype = p.dtype, .shape = p.shape, .length_bytes = *length});
-    }
-  }
-  HR_TRY(SafetensorsLayout layout, layout_safetensors(tensors, metadata));
-  for (size_t i = 0; i < plan.outputs.size(); ++i) plan.outputs[i].offset_bytes = layout.offsets_bytes[i];
-  plan.header_bytes = std::move(layout.header_bytes);
-  plan.total_bytes = layout.total_bytes;
-  return plan;
+  for (const PlannedOutput& p : outputs)
+    tensors.push_back({.name = p.parameter, .dtype = p.dtype, .shape = p.shape, .length_bytes = p.length_bytes});
+  HR_TRY(ArchiveLayout layout, format.layout(tensors, metadata));
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].offset_bytes = layout.offsets_bytes[i];
+  return ArchivePlan{.format = std::string(format.name),
+                     .header_bytes = std::move(layout.header_bytes),
+                     .total_bytes = layout.total_bytes,
+                     .outputs = std::move(outputs)};
 }
 
-std::vector<ManifestParameter> manifest_parameters(const Module& module, const ArchivePlan* plan,
-                                                   const WrittenArchive* written, const std::string& file) {
-  HR_CHECK((plan == nullptr) == (written == nullptr));
-  std::unordered_map<std::string_view, size_t> place;
-  if (plan != nullptr)
-    for (size_t i = 0; i < plan->outputs.size(); ++i) place.emplace(plan->outputs[i].parameter, i);
+// A recipe's outputs and their bytes together.
+Result<uint64_t> append_outputs(const Recipe& recipe, uint32_t index, std::vector<PlannedOutput>& out) {
+  uint64_t sum = 0;
+  for (uint32_t o = 0; o < recipe.outputs.size(); ++o) {
+    const RecipeOutput& output = recipe.outputs[o];
+    auto length = byte_length(output.type);
+    const auto next = length ? checked_add(sum, *length) : std::nullopt;
+    if (!length) return fail(std::move(length).error().in(fmt::format("parameter '{}'", output.parameter)));
+    if (!next) return fail(ErrorCode::kSafetensors, "parameter '{}': sizes overflow", output.parameter);
+    sum = *next;
+    out.push_back({.parameter = output.parameter,
+                   .recipe = index,
+                   .output = o,
+                   .dtype = output.type.dtype,
+                   .shape = static_sizes(output.type.shape),
+                   .length_bytes = *length});
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<std::vector<ArchivePlan>> plan_archives(const Module& module, const PlanOptions& options) {
+  const ArchiveFormat* format = find_archive_format(options.format);
+  if (format == nullptr) return fail(ErrorCode::kOptions, "there is no archive format '{}'", options.format);
+  HR_TRY(const auto order, used_recipes(module));
+  std::vector<ArchivePlan> plans;
+  std::vector<PlannedOutput> outputs;
+  uint64_t held = 0;
+  const auto close = [&]() -> Status {
+    HR_TRY(ArchivePlan plan, laid_out(*format, std::exchange(outputs, {}), options.metadata));
+    plans.push_back(std::move(plan));
+    held = 0;
+    return {};
+  };
+  for (const uint32_t r : order) {
+    std::vector<PlannedOutput> next;
+    HR_TRY(const uint64_t bytes, append_outputs(module.recipes[r], r, next));
+    const auto sum = checked_add(held, bytes);
+    const bool full = options.max_shard_bytes != 0 && (!sum || *sum > options.max_shard_bytes);
+    if (full && !outputs.empty()) HR_TRY_STATUS(close());
+    held += bytes;
+    std::move(next.begin(), next.end(), std::back_inserter(outputs));
+  }
+  if (!outputs.empty() || plans.empty()) HR_TRY_STATUS(close());
+  return plans;
+}
+
+std::vector<ManifestParameter> manifest_parameters(const Module& module, std::span<const NamedArchive> archives) {
+  struct Place {
+    const NamedArchive* archive{};
+    size_t output{};
+  };
+  std::unordered_map<std::string_view, Place> places;
+  for (const NamedArchive& archive : archives)
+    for (size_t i = 0; i < archive.plan.outputs.size(); ++i)
+      places.emplace(archive.plan.outputs[i].parameter, Place{&archive, i});
   std::vector<ManifestParameter> rows;
   for (const Parameter& p : module.parameters) {
     auto& row = rows.emplace_back(ManifestParameter{.name = p.name,
@@ -82,12 +121,12 @@ std::vector<ManifestParameter> manifest_parameters(const Module& module, const A
                                                     .shape = static_sizes(p.type.shape),
                                                     .role = p.role,
                                                     .recipe = in_words(module.recipes.at(p.recipe))});
-    if (plan == nullptr) continue;
-    const size_t i = place.at(p.name);
-    row.file = file;
-    row.offset_bytes = plan->outputs[i].offset_bytes;
-    row.length_bytes = plan->outputs[i].length_bytes;
-    row.xxh3 = written->xxh3.at(i);
+    if (archives.empty()) continue;
+    const auto& [archive, i] = places.at(p.name);
+    row.file = archive->file;
+    row.offset_bytes = archive->plan.outputs[i].offset_bytes;
+    row.length_bytes = archive->plan.outputs[i].length_bytes;
+    row.xxh3 = archive->written.xxh3.at(i);
   }
   return rows;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,16 +28,23 @@ struct PlannedOutput {
 // `outputs` is ordered by where the first source lies, so that reading and writing both go forward; outputs of one
 // recipe are neighbours. A recipe that no parameter uses is left out.
 struct ArchivePlan {
-  std::string format;        // "safetensors"
+  std::string format;        // of archive_formats()
   std::string header_bytes;  // at offset 0
   uint64_t total_bytes{};
   std::vector<PlannedOutput> outputs = {};
 };
 
-// `metadata` goes into the file's header. Errors: kSafetensors (names, sizes), kPass (a parameter does not agree with
-// its recipe's output).
-[[nodiscard]] Result<ArchivePlan> plan_archive(const Module& module,
-                                               const std::map<std::string, std::string>& metadata);
+struct PlanOptions {
+  std::string format = "safetensors";  // a name of archive_formats()
+  // Starts another archive before one would hold more bytes of data; a recipe's outputs stay together, so one that is
+  // larger has an archive of its own. 0: no bound.
+  uint64_t max_shard_bytes = 0;
+  std::map<std::string, std::string> metadata = {};  // for the file's header, where the format has a place
+};
+
+// One plan for each archive: at least one. Errors: kSafetensors, kIrpa (names, sizes), kPass (a parameter does not
+// agree with its recipe's output), kOptions (no such format).
+[[nodiscard]] Result<std::vector<ArchivePlan>> plan_archives(const Module& module, const PlanOptions& options);
 
 // What writing a plan yields. The hashes do not depend on the number of threads.
 struct WrittenArchive {
@@ -44,10 +52,16 @@ struct WrittenArchive {
   std::string content;                 // XXH3-128 of the header and these hashes: names the file
 };
 
-// The manifest's rows, in the module's order; null places when `plan` is null (weights not written). `file` is the
-// archive's name. Precondition: plan and written belong to the module.
-[[nodiscard]] std::vector<ManifestParameter> manifest_parameters(const Module& module, const ArchivePlan* plan,
-                                                                 const WrittenArchive* written,
-                                                                 const std::string& file);
+// An archive that was written, and the name it got.
+struct NamedArchive {
+  const ArchivePlan& plan;
+  const WrittenArchive& written;
+  std::string file;
+};
+
+// The manifest's rows, in the module's order; null places without archives (weights not written). Precondition: the
+// archives together hold the module's parameters.
+[[nodiscard]] std::vector<ManifestParameter> manifest_parameters(const Module& module,
+                                                                 std::span<const NamedArchive> archives);
 
 }  // namespace headrace

@@ -123,7 +123,8 @@ Result<Written> write_and_read(const Module& module, const std::vector<SourceFil
   const int descriptor = ::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const auto write = [&]() -> Result<Written> {
     Written out{.bytes = {}, .plan = {}, .result = {}, .warnings = {}};
-    HR_TRY(out.plan, plan_archive(module, {{"made_by", "a test"}}));
+    HR_TRY(auto plans, plan_archives(module, {.metadata = {{"made_by", "a test"}}}));
+    out.plan = std::move(plans.at(0));
     HR_TRY(OutputFile file, OutputFile::create(descriptor, dir.path(), ".headrace-tmp-x"));
     Warnings warnings;
     auto result = write_archive(out.plan, module, files, options, file, warnings);
@@ -143,7 +144,8 @@ Result<Written> write_and_read(const Module& module, const std::vector<SourceFil
 Status export_small(const std::string& directory, const Checkpoint& checkpoint, const std::string& tag,
                     const ExecutorOptions& options) {
   const Module module = decoded_module(checkpoint);
-  HR_TRY(const ArchivePlan plan, plan_archive(module, {}));
+  HR_TRY(const auto plans, plan_archives(module, {}));
+  const ArchivePlan& plan = plans.at(0);
   HR_TRY(ExportDirectory out, ExportDirectory::open(directory));
   Warnings warnings;
   Manifest manifest = small_manifest(checkpoint, tag);
@@ -151,7 +153,7 @@ Status export_small(const std::string& directory, const Checkpoint& checkpoint, 
     HR_TRY(OutputFile file, out.new_archive());
     HR_TRY(const WrittenArchive written, write_archive(plan, module, checkpoint.files, options, file, warnings));
     HR_TRY(auto archive, out.add_archive(std::move(file), plan, written));
-    manifest.parameters = manifest_parameters(module, &plan, &written, archive.file);
+    manifest.parameters = manifest_parameters(module, std::vector{NamedArchive{plan, written, archive.file}});
     manifest.archives.push_back(std::move(archive));
   }
   for (const char* plain : {"module.hir", "iree/model.mlir", "xla/score.mlir"}) {
