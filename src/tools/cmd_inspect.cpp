@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <memory>
 
 #include "exporter/export.h"
+#include "exporter/inspect_tensor.h"
+#include "formats/meta.h"
 #include "tools/command.h"
 #include "tools/text.h"
+#include "tools/usage.h"
 
 namespace headrace::tools {
 namespace {
@@ -63,19 +67,134 @@ std::string to_text(const Inspection& inspection) {
   return out + list("an export would be refused", inspection.faults);
 }
 
+Json to_json(const TensorStatistics& t) {
+  return {{"name", t.name},
+          {"type", t.type},
+          {"shape", t.shape},
+          {"file", as_utf8(t.file)},
+          {"offset_bytes", t.offset_bytes},
+          {"bytes", t.length_bytes},
+          {"elements", t.elements},
+          {"min", t.min},
+          {"max", t.max},
+          {"mean", t.mean},
+          {"rms", t.rms},
+          {"zeros", t.zeros},
+          {"nans", t.nans},
+          {"infinities", t.infinities},
+          {"histogram", t.histogram}};
+}
+
+// A bar of eighths of a character, `width` characters for the largest.
+std::string bar(uint64_t count, uint64_t largest, size_t width) {
+  constexpr std::string_view kEighths[] = {"", "\u258F", "\u258E", "\u258D", "\u258C", "\u258B", "\u258A", "\u2589"};
+  const double length =
+      largest == 0 ? 0 : static_cast<double>(count) * static_cast<double>(8 * width) / static_cast<double>(largest);
+  const auto eighths = count == 0 ? size_t{0} : std::max<size_t>(1, static_cast<size_t>(length));
+  std::string out;
+  for (size_t i = 0; i < eighths / 8; ++i) out += "\u2588";
+  return out + std::string(kEighths[eighths % 8]);
+}
+
+std::string to_text(const TensorStatistics& t) {
+  std::string out = fmt::format("{}  {} [{}]\n", printable(t.name), t.type, fmt::join(t.shape, ", "));
+  out += fmt::format("{} weights, {} at {} of {}, {:.2f} bits/weight\n\n", count_text(t.elements),
+                     bytes_text(t.length_bytes), t.offset_bytes, printable(t.file),
+                     bits_per_weight(t.length_bytes, t.elements));
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, value] : {std::pair{"min", t.min}, {"max", t.max}, {"mean", t.mean}, {"rms", t.rms}})
+    rows.push_back({name, fmt::format("{:.6g}", value)});
+  for (const auto& [name, value] : {std::pair{"zeros", t.zeros}, {"NaN", t.nans}, {"infinite", t.infinities}})
+    rows.push_back({name, fmt::format("{}", value)});
+  out += columns(rows, "  ", {1});
+  const uint64_t largest = *std::ranges::max_element(t.histogram);
+  if (largest == 0) return out;
+  rows.clear();
+  for (size_t i = 0; i < t.histogram.size(); ++i) {
+    const double from = t.min + (t.max - t.min) * static_cast<double>(i) / static_cast<double>(t.histogram.size());
+    rows.push_back({fmt::format("{:.3g}", from), fmt::format("{}", t.histogram[i]), bar(t.histogram[i], largest, 40)});
+  }
+  return out + "\nvalues from\n" + columns(rows, "  ", {0, 1});
+}
+
+Json to_json(const MetaValue& value) {
+  const auto items = [](const auto& list) {
+    Json out = Json::array();
+    for (const auto& item : list) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(list)>, std::vector<std::string>>) {
+        out.push_back(as_utf8(item));
+      } else {
+        out.push_back(item);
+      }
+    }
+    return out;
+  };
+  return std::visit(
+      [&](const auto& held) -> Json {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, std::monostate>)
+          return nullptr;
+        else if constexpr (std::is_same_v<T, std::string>)
+          return as_utf8(held);
+        else if constexpr (std::is_same_v<T, MetaArray>)
+          return std::visit(items, held);
+        else
+          return held;
+      },
+      value.value);
+}
+
+struct Typed {
+  std::string path, tensor, key;
+};
+
+Status show_tensor(const Typed& typed, Output& output) {
+  Warnings warnings;
+  HR_TRY(const Checkpoint checkpoint, open_checkpoint(typed.path, warnings));
+  output.warnings(warnings);
+  HR_TRY(const TensorStatistics statistics, tensor_statistics(checkpoint, typed.tensor));
+  output.json() ? output.document(to_json(statistics)) : output.text(to_text(statistics));
+  return {};
+}
+
+// One key, or all whose names start so when it ends in a dot.
+Status show_keys(const Typed& typed, Output& output) {
+  Warnings warnings;
+  HR_TRY(const Checkpoint checkpoint, open_checkpoint(typed.path, warnings));
+  output.warnings(warnings);
+  Json document = Json::object();
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [key, value] : checkpoint.metadata) {
+    if (key != typed.key && !(typed.key.ends_with('.') && key.starts_with(typed.key))) continue;
+    document[as_utf8(key)] = to_json(value);
+    rows.push_back({printable(key), printable(describe(value))});
+  }
+  if (rows.empty())
+    return fail(ErrorCode::kInput, "there is no key '{}' among the {}", typed.key, checkpoint.metadata.size());
+  output.json() ? output.document(document) : output.text(columns(rows, ""));
+  return {};
+}
+
+Status show_model(const Typed& typed, Output& output) {
+  HR_TRY(const Inspection inspection, inspect_model(typed.path));
+  output.json() ? output.document(to_json(inspection)) : output.text(to_text(inspection));
+  return {};
+}
+
 }  // namespace
 
 Run declare_inspect(CLI::App& app) {
-  auto path = std::make_shared<std::string>();
-  app.add_option("MODEL", *path, "A GGUF file; of a split model, any part")->required()->type_name("");
-  return [path](Output& output) -> Status {
-    HR_TRY(const Inspection inspection, inspect_model(*path));
-    if (output.json()) {
-      output.document(to_json(inspection));
-    } else {
-      output.text(to_text(inspection));
-    }
-    return {};
+  auto typed = std::make_shared<Typed>();
+  app.add_option("MODEL", typed->path, "A GGUF file; of a split model, any part")->required()->type_name("");
+  app.add_option("--tensor", typed->tensor, "One tensor: its shape, type, place, and what its values are like")
+      ->type_name("NAME");
+  app.add_option("--key", typed->key, "One key of the metadata; with a dot at the end, all that start so")
+      ->type_name("KEY");
+  return [typed](Output& output) -> Status {
+    if (!typed->tensor.empty() && !typed->key.empty()) wrong_usage("--tensor and --key: one of them at a time");
+    if (!typed->tensor.empty()) return show_tensor(*typed, output);
+    if (!typed->key.empty()) return show_keys(*typed, output);
+    return show_model(*typed, output);
   };
 }
 
