@@ -17,8 +17,8 @@ namespace {
 constexpr double kTolerance = 3e-5;
 constexpr int64_t kBound = 40;
 
-// The q8w goldens of the GELU models are 4e-3 to 6e-3 from exact maths, as llama.cpp with its GELU table over f16 is on
-// the plain files; there the goldens are exact (testdata/zoo/README.md).
+// The q8w goldens of the GELU models are llama.cpp's, whose GELU is a table over f16: 4e-3 to 6e-3 from exact maths
+// (testdata/zoo/README.md). tests/engines/test_engine_gemma3_q8.py compares those files with a program in numpy f64.
 double q8w_tolerance(const std::string& model) { return model.starts_with("gemma3") ? 1e-2 : kTolerance; }
 
 std::string zoo(const std::string& model, const std::string& file) {
