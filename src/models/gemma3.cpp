@@ -178,7 +178,8 @@ std::vector<bool> read_pattern(ConfigReader& read, const Checkpoint& checkpoint,
       read.record("local_layers", "by layer", fmt::format("key {}", read.key(kName)));
       return **std::move(flags);
     }
-    return std::vector<bool>(static_cast<size_t>(layers), true);
+    std::vector<bool> any(static_cast<size_t>(layers), true);
+    return any;
   }
   const int64_t period = read.count_or("global_layer_period", kName, 6, "that of every Gemma 3");
   std::vector<bool> local;

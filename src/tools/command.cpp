@@ -35,6 +35,11 @@ constexpr CommandInfo kCommands[] = {
      .summary = "Continue a text greedily, token by token, with the built-in interpreter",
      .example = "headrace generate out/model --tokens 504,3575,282,4649,314 --max-tokens 16",
      .declare = declare_generate},
+    {.name = "synth",
+     .summary = "Make a synthetic checkpoint of any supported architecture and size, for tests and benchmarks",
+     .example = "headrace synth llama-3-70b -o /data/70b.gguf\n"
+                "headrace synth llama-tiny -o tiny.gguf --types Q8_0 --fill random --set layers=4",
+     .declare = declare_synth},
 };
 
 struct Declared {

@@ -59,6 +59,11 @@ Status OutputFile::reserve(uint64_t total_bytes) {
   return write_failure(shown_, name_, fmt::format("reserving {} bytes", total_bytes), errno);
 }
 
+Status OutputFile::stretch(uint64_t total_bytes) {
+  if (::ftruncate(descriptor_, static_cast<off_t>(total_bytes)) == 0) return {};
+  return write_failure(shown_, name_, fmt::format("setting the length to {} bytes", total_bytes), errno);
+}
+
 Status OutputFile::write_at(uint64_t offset_bytes, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset_bytes));

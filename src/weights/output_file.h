@@ -29,6 +29,8 @@ class OutputFile {
   // Checks the free space, then takes the space if the file system can do that: later writes within it cannot run out.
   // Errors: kNoSpace with needed and free bytes.
   [[nodiscard]] Status reserve(uint64_t total_bytes);
+  // Sets the length without taking space: what is not written stays a hole that reads as zeros. Errors: kFileWrite.
+  [[nodiscard]] Status stretch(uint64_t total_bytes);
   // Errors: kFileWrite, kNoSpace.
   [[nodiscard]] Status write_at(uint64_t offset_bytes, std::span<const std::byte> bytes);
   // Asks the kernel to start writing a range to the disk, so that the last sync has little left to do. A hint.

@@ -47,6 +47,7 @@ Result<std::vector<uint32_t>> used_recipes(const Module& module) {
 Result<ArchivePlan> laid_out(const ArchiveFormat& format, std::vector<PlannedOutput> outputs,
                              const std::map<std::string, std::string>& metadata) {
   std::vector<OutTensor> tensors;
+  tensors.reserve(outputs.size());
   for (const PlannedOutput& p : outputs)
     tensors.push_back({.name = p.parameter, .dtype = p.dtype, .shape = p.shape, .length_bytes = p.length_bytes});
   HR_TRY(ArchiveLayout layout, format.layout(tensors, metadata));

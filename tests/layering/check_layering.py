@@ -30,7 +30,8 @@ ARROWS = {
     "tokenizer": "base formats",
     "engine": "base formats quant ir ops interp weights",
     "exporter": "base formats quant ir ops nn models passes stablehlo interp weights tokenizer",
-    "tools": "base formats quant ir ops nn models passes stablehlo interp weights tokenizer engine exporter",
+    "synth": "base formats quant ir ops nn models weights",
+    "tools": "base formats quant ir ops nn models passes stablehlo interp weights tokenizer engine exporter synth",
 }
 # Headers that CMake writes into the build tree.
 GENERATED = {"base/version.h"}

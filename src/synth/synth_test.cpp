@@ -1,0 +1,159 @@
+#include "synth/synth.h"
+
+#include <sys/stat.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "base/testing.h"
+#include "exporter/export.h"
+#include "exporter/inspect_tensor.h"
+#include "formats/gguf_testing.h"
+#include "models/model.h"
+
+namespace headrace {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsError;
+
+SynthShape preset(std::string_view name) {
+  for (const SynthShape& shape : synth_presets())
+    if (shape.preset == name) return shape;
+  throw std::out_of_range(std::string(name));
+}
+
+class SynthTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name) const { return dir_.path() + "/" + name; }
+  [[nodiscard]] std::string bytes(const std::string& name) const {
+    std::ifstream in(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  testing::TempDir dir_;
+};
+
+// Every preset as holes: indexed, linked and traced as a real file would be, with memory and disk for the header alone.
+TEST_F(SynthTest, EveryPresetIsACheckpointThatAnExportAccepts) {
+  for (const SynthShape& shape : synth_presets()) {
+    SCOPED_TRACE(shape.preset);
+    ASSERT_OK_AND_ASSIGN(const SynthReport report, write_synth({.shape = shape}, path("m.gguf"), {}));
+    struct stat on_disk = {};
+    ASSERT_EQ(::stat(path("m.gguf").c_str(), &on_disk), 0);
+    EXPECT_EQ(static_cast<uint64_t>(on_disk.st_size), report.total_bytes);
+    EXPECT_LT(static_cast<uint64_t>(on_disk.st_blocks) * 512, uint64_t{4} << 20);
+    Warnings warnings;
+    ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path("m.gguf"), warnings));
+    ASSERT_OK_AND_ASSIGN(const auto model, make_model(checkpoint, {}, warnings));
+    ASSERT_OK(trace_model(*model, checkpoint, 16, warnings));
+    EXPECT_EQ(checkpoint.tensors.size(), report.tensors);
+  }
+}
+
+// Counts of parameters that the models' authors state.
+TEST(Synth, SizesAreThoseOfTheModels) {
+  const auto parameters = [](std::string_view name) {
+    uint64_t sum = 0;
+    const auto planned = plan_synth({.shape = preset(name)});
+    for (const SynthFile& file : planned.value())
+      for (const OutGgufTensor& t : file.tensors) {
+        uint64_t elements = 1;
+        for (const int64_t size : t.shape) elements *= static_cast<uint64_t>(size);
+        sum += elements;
+      }
+    return static_cast<double>(sum);
+  };
+  EXPECT_NEAR(parameters("smollm2-135m"), 134.515008e6, 1);
+  EXPECT_NEAR(parameters("llama-3-8b"), 8.030261248e9, 1);
+  EXPECT_NEAR(parameters("llama-3-70b"), 70.553706496e9, 1);
+  EXPECT_NEAR(parameters("llama-3-405b"), 405.853388800e9, 1);
+  EXPECT_NEAR(parameters("gemma-3-270m"), 268.098176e6, 1);
+}
+
+TEST_F(SynthTest, RandomWeightsAreFiniteAndOfAModelsSizeInEveryType) {
+  for (const std::string_view types : synth_types()) {
+    SCOPED_TRACE(types);
+    const SynthOptions options{.shape = preset("llama-tiny"), .types = std::string(types), .fill = SynthFill::kRandom};
+    ASSERT_OK(write_synth(options, path("m.gguf"), {}));
+    Warnings warnings;
+    ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path("m.gguf"), warnings));
+    for (const TensorEntry& t : checkpoint.tensors) {
+      ASSERT_OK_AND_ASSIGN(const TensorStatistics s, tensor_statistics(checkpoint, t.name));
+      EXPECT_EQ(s.nans + s.infinities, 0U) << t.name;
+      const bool is_norm = t.shape.size() == 1;
+      EXPECT_NEAR(s.mean, is_norm ? 1 : 0, is_norm ? 0.05 : 0.003) << t.name;
+      EXPECT_GT(s.rms, 0.004) << t.name;
+      EXPECT_LT(s.rms, is_norm ? 1.1 : 0.08) << t.name;
+    }
+  }
+}
+
+TEST_F(SynthTest, TheSameSeedGivesTheSameBytesAndAnotherDoesNot) {
+  SynthOptions options{.shape = preset("llama-tiny"), .types = "Q4_K", .fill = SynthFill::kRandom};
+  ASSERT_OK(write_synth(options, path("a.gguf"), {}));
+  ASSERT_OK(write_synth(options, path("b.gguf"), {}));
+  options.seed = 2;
+  ASSERT_OK(write_synth(options, path("c.gguf"), {}));
+  EXPECT_EQ(bytes("a.gguf"), bytes("b.gguf"));
+  EXPECT_EQ(bytes("a.gguf").size(), bytes("c.gguf").size());
+  EXPECT_NE(bytes("a.gguf"), bytes("c.gguf"));
+}
+
+TEST(Synth, BytesDoNotDependOnHowATensorIsCut) {
+  const SynthOptions options{.shape = preset("llama-tiny"), .fill = SynthFill::kRandom};
+  for (const BlockType type : {BlockType::kF32, BlockType::kF16, BlockType::kQ4_1, BlockType::kQ6_K}) {
+    const OutGgufTensor tensor{.name = "blk.0.attn_q.weight", .type = type, .shape = {4, 512}};
+    const auto block = static_cast<size_t>(info(type).block_bytes);
+    std::vector<std::byte> whole(6 * block);
+    synth_bytes(options, tensor, 0, whole);
+    std::vector<std::byte> cut(whole.size());
+    synth_bytes(options, tensor, 0, std::span(cut).first(block));
+    synth_bytes(options, tensor, block, std::span(cut).subspan(block, 3 * block));
+    synth_bytes(options, tensor, 4 * block, std::span(cut).subspan(4 * block));
+    EXPECT_EQ(whole, cut);
+  }
+}
+
+TEST_F(SynthTest, SplitFilesAreOneCheckpoint) {
+  SynthOptions options{.shape = preset("llama-tiny"), .types = "Q8_0", .fill = SynthFill::kRandom};
+  ASSERT_OK(write_synth(options, path("whole.gguf"), {}));
+  options.split_bytes = 300'000;
+  ASSERT_OK_AND_ASSIGN(const SynthReport report, write_synth(options, path("cut.gguf"), {}));
+  ASSERT_GT(report.files.size(), 3U);
+  EXPECT_THAT(report.files[1], HasSubstr(fmt::format("cut-00002-of-{:05}.gguf", report.files.size())));
+  Warnings warnings;
+  ASSERT_OK_AND_ASSIGN(const Checkpoint whole, open_checkpoint(path("whole.gguf"), warnings));
+  ASSERT_OK_AND_ASSIGN(const Checkpoint cut, open_checkpoint(report.files[2], warnings));
+  EXPECT_EQ(cut.metadata, whole.metadata);
+  ASSERT_EQ(cut.tensors.size(), whole.tensors.size());
+  for (const TensorEntry& t : whole.tensors) {
+    ASSERT_OK_AND_ASSIGN(const TensorStatistics a, tensor_statistics(whole, t.name));
+    ASSERT_OK_AND_ASSIGN(const TensorStatistics b, tensor_statistics(cut, t.name));
+    EXPECT_EQ(a.mean, b.mean) << t.name;
+    EXPECT_EQ(a.histogram, b.histogram) << t.name;
+  }
+}
+
+TEST_F(SynthTest, RefusesWhatMakesNoCheckpointAndLeavesNothing) {
+  SynthShape odd = preset("llama-tiny");
+  odd.heads = 3;
+  EXPECT_THAT(write_synth({.shape = odd}, path("m.gguf"), {}),
+              IsError(ErrorCode::kConfigValue, HasSubstr("3 query heads")));
+  SynthShape negative = preset("llama-tiny");
+  negative.layers = -1;
+  EXPECT_THAT(plan_synth({.shape = negative}), IsError(ErrorCode::kOptions, HasSubstr("layers is -1")));
+  EXPECT_THAT(plan_synth({.shape = preset("llama-tiny"), .types = "Q9"}),
+              IsError(ErrorCode::kOptions, HasSubstr("'Q9'")));
+  EXPECT_THAT(write_synth({.shape = preset("llama-tiny")}, path("m.bin"), {}),
+              IsError(ErrorCode::kOptions, HasSubstr(".gguf")));
+  EXPECT_THAT(write_synth({.shape = preset("llama-tiny")}, path("none/m.gguf"), {}),
+              IsError(ErrorCode::kFileOpen, HasSubstr("none")));
+  const auto stop = [](uint64_t, uint64_t) { return false; };
+  EXPECT_THAT(write_synth({.shape = preset("llama-tiny"), .fill = SynthFill::kRandom}, path("m.gguf"), stop),
+              IsError(ErrorCode::kInterrupted, HasSubstr("interrupted")));
+  EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
+}
+
+}  // namespace
+}  // namespace headrace
