@@ -122,7 +122,7 @@ Manifest make_contract(ContractParts parts) {
   const bool archived = parts.options.weights == WeightsForm::kSafetensors;
   out.options = {{"seq", parts.options.seq},
                  {"target", targets},
-                 {"dtype", std::string("f32")},
+                 {"dtype", std::string(name(parts.options.dtype))},
                  {"weights", std::string(archived ? "safetensors" : "none")}};
   if (parts.options.layers) out.options["layers"] = *parts.options.layers;
   out.source = source_of(parts.checkpoint);

@@ -20,7 +20,7 @@ struct ContractParts {
   const ExportOptions& options;
   const Checkpoint& checkpoint;
   const Model& model;
-  const Module& module;         // as traced
+  const Module& module;         // as the interpreter runs it
   const SymbolValues& symbols;  // what the emitted programs are specialised for
   std::optional<TokenizerFacts> tokenizer;
   ManifestText hir;

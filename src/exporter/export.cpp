@@ -14,6 +14,7 @@
 #include "tokenizer/pieces.h"
 #include "weights/commit.h"
 #include "weights/executor.h"
+#include "weights/rounding.h"
 
 namespace headrace {
 
@@ -54,12 +55,24 @@ bool wants(const ExportOptions& options, Target target) {
 
 SymbolValues symbol_values(const ExportOptions& options) { return {{"seq", options.seq}}; }
 
+void dump(const ExportOptions& options, const ExportHooks& hooks, std::string_view pass, std::string_view of,
+          const Module& module) {
+  const auto& wanted = options.print_after;
+  if (hooks.dump && std::find(wanted.begin(), wanted.end(), pass) != wanted.end())
+    hooks.dump(fmt::format("{} ({})", pass, of), print(module));
+}
+
+// The module that the export is of, from the traced one.
+Result<Module> prepare(const Module& traced, const ExportOptions& options, const ExportHooks& hooks) {
+  return run_model_pipeline(
+      traced, {.weights = options.dtype},
+      [&](std::string_view pass, const Module& result) { dump(options, hooks, pass, "model", result); });
+}
+
 Result<Module> lower(const Module& module, Engine engine, const ExportOptions& options, const ExportHooks& hooks) {
   const PassOptions pass_options{.engine = engine, .symbols = symbol_values(options)};
   return run_pipeline(module, pass_options, [&](std::string_view pass, const Module& result) {
-    const auto& wanted = options.print_after;
-    if (hooks.dump && std::find(wanted.begin(), wanted.end(), pass) != wanted.end())
-      hooks.dump(fmt::format("{} ({})", pass, name(engine)), print(result));
+    dump(options, hooks, pass, name(engine), result);
   });
 }
 
@@ -135,7 +148,7 @@ Status write_weights(ExportDirectory& directory, const ExportOptions& options, c
   HR_TRY(parts.archive, directory.add_archive(std::move(file), plan, written));
   parts.parameters = manifest_parameters(parts.module, &plan, &written, parts.archive->file);
   report.weight_bytes = plan.total_bytes;
-  return {};
+  return check_overflow(parts.parameters, options.allow_overflow, warnings);
 }
 
 Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& texts,
@@ -170,8 +183,10 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   if (options.seq == 0) options.seq = std::min(kDefaultSeq, model->context_length());
   report.seq = options.seq;
   watch.lap();
-  HR_TRY(const Module module, trace_model(*model, checkpoint, options.seq, warnings));
+  HR_TRY(const Module traced, trace_model(*model, checkpoint, options.seq, warnings));
   report.trace_seconds = watch.lap();
+  HR_TRY(const Module module, prepare(traced, options, hooks));
+  report.pass_seconds = watch.lap();
   HR_TRY(const auto texts, programs(module, options, hooks, report));
   watch.lap();
 

@@ -28,6 +28,8 @@ struct ExportOptions {
   int64_t seq{};                       // bound of the symbol `seq`, and its value in the emitted programs;
                                        // 0: kDefaultSeq, or the model's context where that is shorter
   std::optional<int64_t> layers = {};  // the first so many layers, then the head; all when absent
+  DType dtype{DType::kF32};            // of matmul and embedding weights: f32, bf16 or f16
+  bool allow_overflow = false;         // finite weights beyond that type's range become infinite instead of refused
   WeightsForm weights{WeightsForm::kSafetensors};
   uint64_t max_memory_bytes{uint64_t{512} << 20};  // of the whole process while weights are written
   int jobs{0};                                     // 0: all cores

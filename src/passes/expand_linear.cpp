@@ -49,10 +49,18 @@ ValueId with_bias(NodeMaker& make, ValueId y, const std::optional<ValueId>& bias
   return make.make(ops::kAdd, {y, make.broadcast(make.convert(*bias, type.dtype), type.shape, {last})});
 }
 
-// Contracts the last dim of x with dim 1 of the weight; accumulates in the activations' type or f32, the wider.
+// What products are summed in: the activations' type or f32, the wider.
+DType sum_type(const Type& activations) { return activations.dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
+
+// Contracts the last dim of x with dim 1 of the weight. Where their types differ the narrow one is converted: x is never
+// rounded.
 ValueId contract(NodeMaker& make, ValueId x, ValueId weight) {
   const Type type = make.type(x);
-  const DType sum = type.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
+  const DType sum = sum_type(type);
+  if (make.type(weight).dtype != type.dtype) {
+    x = make.convert(x, sum);
+    weight = make.convert(weight, sum);
+  }
   const auto last = static_cast<int64_t>(type.shape.size()) - 1;
   return make.convert(make.make(ops::kDotGeneral, {x, weight}, {Ints{}, Ints{}, Ints{last}, Ints{1}, sum}), type.dtype);
 }
@@ -80,6 +88,26 @@ Result<std::vector<ValueId>> linear_dot_3d(GraphBuilder& builder, const RewriteS
   const LinearSite in = read(site);
   const ValueId y = with_bias(make, contract(make, merged(make, in.x, in.merge), in.weight), in.bias);
   return std::vector{split(make, y, in.split)};
+}
+
+Result<std::vector<ValueId>> linear_reduce(GraphBuilder& builder, const RewriteSite& site) {
+  NodeMaker make(builder);
+  const LinearSite in = read(site);
+  const ValueId x = merged(make, in.x, in.merge);
+  const Type type = make.type(x);
+  Shape shape = type.shape;
+  const Dim width = shape.back();
+  shape.pop_back();
+  if (!is_static(shape) || elements(shape) != 1)
+    return fail(ErrorCode::kNoExpansion, "{} has not one row", to_string(type));
+  // Without the barrier XLA would compute x again for every row of the weight.
+  const ValueId row = make.make(ops::kOptimizationBarrier, {make.reshape(x, {width})});
+  const DType sum = sum_type(type);
+  const ValueId weight = make.convert(in.weight, sum);
+  const ValueId wide = make.broadcast(make.convert(row, sum), make.type(weight).shape, {1});
+  const ValueId y = make.convert(make.reduce(ops::kAdd, make.make(ops::kMultiply, {weight, wide}), 1, 0), type.dtype);
+  shape.push_back(make.type(y).shape[0]);
+  return std::vector{split(make, with_bias(make, make.reshape(y, shape), in.bias), in.split)};
 }
 
 Result<std::vector<ValueId>> embedding_gather(GraphBuilder& builder, const RewriteSite& site) {

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "base/shape.h"
 #include "ir/module.h"
+#include "quant/rounding.h"
 
 namespace headrace {
 
@@ -145,6 +146,7 @@ struct ManifestParameter {
   std::optional<uint64_t> length_bytes = std::nullopt;
   std::optional<std::string> xxh3 = std::nullopt;  // XXH3-128 of the bytes, 32 hex digits as xxh128sum prints them
   std::string recipe = {};                         // in words
+  std::optional<RoundingLoss> rounding = std::nullopt;  // what a rounding step of the recipe lost; null: none did
   friend bool operator==(const ManifestParameter&, const ManifestParameter&) = default;
 };
 

@@ -41,6 +41,10 @@ Result<std::vector<uint32_t>> used_recipes(const Module& module) {
   return order;
 }
 
+bool rounds(const Recipe& recipe) {
+  return std::any_of(recipe.steps.begin(), recipe.steps.end(), [](StepKind s) { return rounds_to(s).has_value(); });
+}
+
 }  // namespace
 
 Result<ArchivePlan> plan_archive(const Module& module, const std::map<std::string, std::string>& metadata) {
@@ -88,6 +92,7 @@ std::vector<ManifestParameter> manifest_parameters(const Module& module, const A
     row.offset_bytes = plan->outputs[i].offset_bytes;
     row.length_bytes = plan->outputs[i].length_bytes;
     row.xxh3 = written->xxh3.at(i);
+    if (rounds(module.recipes[p.recipe])) row.rounding = written->loss.at(i);
   }
   return rows;
 }

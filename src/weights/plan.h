@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "ir/module.h"
+#include "quant/rounding.h"
 #include "weights/manifest.h"
 
 namespace headrace {
@@ -38,9 +39,10 @@ struct ArchivePlan {
 [[nodiscard]] Result<ArchivePlan> plan_archive(const Module& module,
                                                const std::map<std::string, std::string>& metadata);
 
-// What writing a plan yields. The hashes do not depend on the number of threads.
+// What writing a plan yields. Nothing of it depends on the number of threads.
 struct WrittenArchive {
   std::vector<std::string> xxh3 = {};  // of each planned output, in the plan's order
+  std::vector<RoundingLoss> loss = {};  // likewise; zero where no step rounds
   std::string content;                 // XXH3-128 of the header and these hashes: names the file
 };
 
