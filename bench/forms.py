@@ -1,9 +1,14 @@
 """Measures the spellings of src/passes/expansions.def (and some that are not there) on both engines.
 
-    .venv/bin/python bench/forms.py [--sizes smollm2|large|all] [--rows 1,16,128] [--seconds 1.0] [--engines xla,iree]
+    .venv/bin/python bench/forms.py [--weights f32|bf16|f16] [--sizes smollm2|gemma3|large] [--only NAME,..] [--rows 1,16,128]
+                                    [--seconds 1.0] [--engines xla,iree]
 
 For each op, size and number of rows all spellings take turns in one run, so that noise of the machine hits them alike; the
-least time of each counts. Printed: microseconds, GFLOP/s and the ratio to the fastest, which is what the table's `ratio` holds.
+least time of each counts. Printed: microseconds, GFLOP/s and the ratio to the fastest, which is what the table's `ratio`
+holds. With narrow weights, the first column is the same product with f32 weights, for comparison.
+
+A program multiplies several weights of one size, so many that they do not fit the caches together, one after the other: as in
+a model, what is made of one weight can be put where it was made of the one before.
 """
 
 from __future__ import annotations
@@ -19,11 +24,13 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/engines")]
 
+import narrow_spellings as narrow  # noqa: E402
 from engines import compile_iree  # noqa: E402
 
 # out, in
 SIZES = {
     "smollm2": {"q": (576, 576), "k": (192, 576), "gate": (1536, 576), "down": (576, 1536), "head": (49152, 576)},
+    "gemma3": {"q": (1024, 640), "k": (256, 640), "gate": (2048, 640), "down": (640, 2048), "head": (262144, 640)},
     "large": {"q 4096": (4096, 4096), "gate 4096": (11008, 4096)},
 }
 
@@ -62,36 +69,100 @@ def dot_batched(s: int, n: int, k: int) -> str:
     %r = stablehlo.dot_general %x, %a, batching_dims = [0] x [0], contracting_dims = [2] x [2] : ({tensor(1, s, k)}, {tensor(1, n, k)}) -> {tensor(1, s, n)}"""
 
 
-SPELLINGS: dict[str, Callable[[int, int, int], str]] = {
+F32_SPELLINGS: dict[str, Callable[[int, int, int], str]] = {
     "dot-2d": dot_2d, "dot-3d": dot_3d, "weight-first": dot_weight_first, "batched": dot_batched}
+APART_BYTES = 96 << 20  # more than the caches hold
 
 
-def function(name: str, spelling: Callable[[int, int, int], str], s: int, n: int, k: int) -> str:
-    return (f"  func.func public @{name}(%x: {tensor(1, s, k)}, %w: {tensor(n, k)}) -> {tensor(1, s, n)} {{"
-            f"{spelling(s, n, k)}\n    return %r : {tensor(1, s, n)}\n  }}\n")
+class Case:
+    """One product of one size in all its spellings."""
+
+    def __init__(self, weights: str, s: int, n: int, k: int) -> None:
+        import ml_dtypes
+
+        self.s, self.n, self.k = s, n, k
+        self.copies = max(1, min(64, APART_BYTES // (n * k * 4)))
+        rng = np.random.default_rng(1)
+        x = rng.standard_normal((s, k), dtype=np.float32)
+        wide = [rng.standard_normal((n, k), dtype=np.float32) for _ in range(self.copies)]
+        self.texts: dict[str, str] = {}
+        self.arguments: dict[str, list[np.ndarray]] = {}
+        if weights == "f32":
+            self.wanted = x.astype(np.float64) @ wide[-1].T.astype(np.float64)
+            for name, spelling in F32_SPELLINGS.items():
+                self._add(name, spelling(s, n, k), tensor(1, s, k), "f32", tensor(1, s, n), [x[None], *wide])
+            return
+        dtype = np.dtype(ml_dtypes.bfloat16 if weights == "bf16" else np.float16)
+        thin = [w.astype(dtype) for w in wide]
+        self.wanted = x.astype(np.float64) @ thin[-1].T.astype(np.float64)
+        self._add("f32", narrow.dot(s, n, k, "f32"), tensor(s, k), "f32", tensor(s, n), [x, *wide])
+        for name, spelling in narrow.SPELLINGS.items():
+            body = spelling(s, n, k, weights)
+            if body is not None:
+                self._add(name, body, tensor(s, k), weights, tensor(s, n), [x, *thin])
+
+    def _add(self, name: str, body: str, x: str, element: str, result: str, arguments: list[np.ndarray]) -> None:
+        weight = narrow.t(self.n, self.k, of=element)
+        rank3 = result.count("x") == 3
+        column = result.replace(f"x{self.n}xf32", "x1xf32")
+        ends = ", ".join(f"0:{d}" for d in ([1] if rank3 else []) + [self.s, 1])
+        last = 2 if rank3 else 1
+        chain = ""
+        for i in range(self.copies):
+            chain += f"    %r{i} = func.call @one(%x{i}, %w{i}) : ({x}, {weight}) -> {result}\n"
+            if i + 1 < self.copies:
+                chain += f"    %x{i + 1} = func.call @after(%x{i}, %r{i}) : ({x}, {result}) -> {x}\n"
+        self.texts[name] = f"""
+  func.func private @one(%x: {x}, %w: {weight}) -> {result} {{{body}
+    return %r : {result}
+  }}
+  // x again, to f32's precision.
+  func.func private @after(%x: {x}, %y: {result}) -> {x} {{
+    %tiny = stablehlo.constant dense<1.0e-30> : {narrow.t()}
+    %a = stablehlo.slice %y [{ends}] : ({result}) -> {column}
+    %b = stablehlo.broadcast_in_dim %a, dims = {list(range(last + 1))} : ({column}) -> {x}
+    %c = stablehlo.broadcast_in_dim %tiny, dims = [] : ({narrow.t()}) -> {x}
+    %d = stablehlo.multiply %b, %c : {x}
+    %e = stablehlo.add %x, %d : {x}
+    return %e : {x}
+  }}
+  func.func public @main(%x0: {x}, {", ".join(f"%w{i}: {weight}" for i in range(self.copies))}) -> {result} {{
+{chain}    return %r{self.copies - 1} : {result}
+  }}
+"""
+        self.arguments[name] = arguments
 
 
-def xla_runs(s: int, n: int, k: int, x: np.ndarray, w: np.ndarray) -> dict[str, Callable[[], np.ndarray]]:
+def xla_runs(case: Case) -> dict[str, Callable[[], np.ndarray]]:
     import jax
     from jaxlib import _jax, xla_client
 
     client = jax.extend.backend.get_backend("cpu")
     devices = _jax.DeviceList(tuple(client.devices()[:1]))
-    placed = [jax.device_put(x), jax.device_put(w)]
+    placed: dict[int, object] = {}
     runs = {}
-    for name, spelling in SPELLINGS.items():
-        text = "module {\n" + function("main", spelling, s, n, k) + "}\n"
-        program = client.compile_and_load(text, devices, xla_client.CompileOptions())
-        runs[name] = lambda program=program: program.execute(placed)[0].block_until_ready()
+    for name, text in case.texts.items():
+        arguments = [placed.setdefault(id(a), jax.device_put(a)) for a in case.arguments[name]]
+        program = client.compile_and_load("module {" + text + "}\n", devices, xla_client.CompileOptions())
+
+        def run(program=program, arguments=arguments) -> np.ndarray:
+            return program.execute(arguments)[0].block_until_ready()
+
+        runs[name] = run
     return runs
 
 
-def iree_runs(s: int, n: int, k: int, x: np.ndarray, w: np.ndarray) -> dict[str, Callable[[], np.ndarray]]:
-    text = "module @forms {\n" + "".join(
-        function(name.replace("-", "_"), spelling, s, n, k) for name, spelling in SPELLINGS.items()) + "}\n"
-    module = compile_iree(text, device="local-task")
-    placed = [module.place(x), module.place(w)]
-    return {name: lambda call=module.function(name.replace("-", "_")): call(*placed) for name in SPELLINGS}
+def iree_runs(case: Case) -> dict[str, Callable[[], np.ndarray]]:
+    runs = {}
+    for name, text in case.texts.items():
+        module = compile_iree("module @forms {" + text + "}\n", device="local-task")
+        arguments = [module.place(a) for a in case.arguments[name]]
+
+        def run(call=module.function("main"), arguments=arguments) -> np.ndarray:
+            return call(*arguments)
+
+        runs[name] = run
+    return runs
 
 
 def least_seconds(runs: dict[str, Callable[[], object]], seconds: float) -> dict[str, float]:
@@ -107,32 +178,38 @@ def least_seconds(runs: dict[str, Callable[[], object]], seconds: float) -> dict
     return least
 
 
+def measure(engine: str, title: str, case: Case, seconds: float) -> None:
+    runs = {"xla": xla_runs, "iree": iree_runs}[engine](case)
+    scale = np.abs(case.wanted).max()
+    errors = {}
+    for name, run in runs.items():
+        errors[name] = float(np.abs(np.asarray(run()).reshape(case.wanted.shape) - case.wanted).max() / scale)
+        assert errors[name] < 1e-5 or name in ("f32", "rounded", "split2"), (engine, name, errors[name])
+    least = least_seconds(runs, seconds)
+    best = min(t for name, t in least.items() if name not in ("f32", "rounded"))
+    work = 2e-9 * case.s * case.n * case.k * case.copies
+    for name, t in least.items():
+        print(f"{engine:5} {title:18} {case.s:4} {name:14} {t / case.copies * 1e6:10.1f} us {work / t:7.1f} GFLOP/s "
+              f"{t / best:7.2f}  error {errors[name]:.1e}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default="all", choices=["all", *SIZES])
+    parser.add_argument("--weights", default="f32", choices=["f32", "bf16", "f16"])
+    parser.add_argument("--sizes", default=",".join(SIZES))
+    parser.add_argument("--only", default="", help="names of products, such as gate,head")
     parser.add_argument("--rows", default="1,16,128")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each op, size, number of rows and engine")
     parser.add_argument("--engines", default="xla,iree")
     options = parser.parse_args()
-    sizes = {name: size for group, members in SIZES.items() if options.sizes in ("all", group)
-             for name, size in members.items()}
-    makers = {"xla": xla_runs, "iree": iree_runs}
-    rng = np.random.default_rng(1)
-    print(f"{'engine':6} {'linear':10} {'rows':>4}  " + "".join(f"{name:>26}" for name in SPELLINGS))
-    for name, (n, k) in sizes.items():
-        w = rng.standard_normal((n, k), dtype=np.float32)
-        for s in map(int, options.rows.split(",")):
-            x = rng.standard_normal((1, s, k), dtype=np.float32)
-            wanted = x[0] @ w.T
-            for engine in options.engines.split(","):
-                runs = makers[engine](s, n, k, x, w)
-                for spelling, run in runs.items():
-                    error = np.abs(np.asarray(run())[0] - wanted).max()
-                    assert error < 1e-3, (engine, spelling, error)
-                least = least_seconds(runs, options.seconds)
-                best = min(least.values())
-                cells = "".join(f"{t * 1e6:10.1f} us {2e-9 * s * n * k / t:5.0f} {t / best:6.2f}" for t in least.values())
-                print(f"{engine:6} {name:10} {s:4}  {cells}", flush=True)
+    for group in options.sizes.split(","):
+        for name, (n, k) in SIZES[group].items():
+            if options.only and name not in options.only.split(","):
+                continue
+            for s in map(int, options.rows.split(",")):
+                case = Case(options.weights, s, n, k)
+                for engine in options.engines.split(","):
+                    measure(engine, f"{group} {name}", case, options.seconds)
 
 
 if __name__ == "__main__":

@@ -131,6 +131,15 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Rounding:
+    """What a rounding step of the recipe lost: values that changed, of these finite ones that became infinite."""
+
+    inexact: int
+    overflowed: int
+    largest_error: float
+
+
+@dataclass(frozen=True)
 class Parameter:
     """``file``, ``offset_bytes``, ``length_bytes`` and ``xxh3`` are all null when weights were not written."""
 
@@ -143,6 +152,7 @@ class Parameter:
     length_bytes: int | None
     xxh3: str | None
     recipe: str
+    rounding: Rounding | None
 
 
 @dataclass(frozen=True)

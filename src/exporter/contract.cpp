@@ -138,7 +138,7 @@ Manifest make_contract(ContractParts parts) {
   const auto& lengths = parts.options.seq;
   out.options = {{"seq", parts.options.dynamic_seq ? ManifestValue(std::string("dynamic")) : ManifestValue(lengths)},
                  {"target", targets},
-                 {"dtype", std::string("f32")},
+                 {"dtype", std::string(name(parts.options.dtype))},
                  {"weights", parts.options.weights.empty() ? "none" : parts.options.weights}};
   if (parts.options.max_shard_bytes != 0)
     out.options["max_shard_bytes"] = static_cast<int64_t>(parts.options.max_shard_bytes);

@@ -27,7 +27,7 @@ struct ContractParts {
   const ExportOptions& options;
   const Checkpoint& checkpoint;
   const Model& model;
-  const Module& module;  // as traced
+  const Module& module;  // as the interpreter runs it
   std::optional<TokenizerFacts> tokenizer;
   ManifestText hir;
   std::optional<EmittedIree> iree = {};

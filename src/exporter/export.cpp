@@ -72,18 +72,29 @@ std::vector<SymbolValues> specialisations(const ExportOptions& options) {
   return out;
 }
 
+void dump(const ExportOptions& options, const ExportHooks& hooks, std::string_view pass, std::string_view of,
+          const Module& module) {
+  const auto& wanted = options.print_after;
+  if (hooks.dump && std::find(wanted.begin(), wanted.end(), pass) != wanted.end())
+    hooks.dump(fmt::format("{} ({})", pass, of), print(module));
+}
+
+// The module that the export is of, from the traced one.
+Result<Module> prepare(const Module& traced, const ExportOptions& options, const ExportHooks& hooks) {
+  return run_model_pipeline(traced, {.weights = options.dtype}, [&](std::string_view pass, const Module& result) {
+    dump(options, hooks, pass, "model", result);
+  });
+}
+
 Result<std::vector<Specialised>> lower(const Module& module, Engine engine, const ExportOptions& options,
                                        const ExportHooks& hooks) {
   std::vector<Specialised> out;
   for (const SymbolValues& values : specialisations(options)) {
     const PassOptions pass_options{.engine = engine, .symbols = values};
-    const auto dump = [&](std::string_view pass, const Module& result) {
-      const auto& wanted = options.print_after;
-      if (!hooks.dump || std::find(wanted.begin(), wanted.end(), pass) == wanted.end()) return;
-      const std::string suffix = options.seq.size() > 1 ? specialisation_suffix(values) : "";
-      hooks.dump(fmt::format("{} ({}{})", pass, name(engine), suffix), print(result));
-    };
-    HR_TRY(Module lowered, run_pipeline(module, pass_options, dump));
+    const std::string of =
+        fmt::format("{}{}", name(engine), options.seq.size() > 1 ? specialisation_suffix(values) : "");
+    const auto observe = [&](std::string_view pass, const Module& result) { dump(options, hooks, pass, of, result); };
+    HR_TRY(Module lowered, run_pipeline(module, pass_options, observe));
     out.push_back({.module = std::move(lowered), .values = values});
   }
   return out;
@@ -156,8 +167,10 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   report.seq = options.seq;
   report.max_seq = options.dynamic_seq ? model->context_length() : options.seq.back();
   watch.lap();
-  HR_TRY(const Module module, trace_model(*model, checkpoint, report.max_seq, warnings));
+  HR_TRY(const Module traced, trace_model(*model, checkpoint, report.max_seq, warnings));
   report.trace_seconds = watch.lap();
+  HR_TRY(const Module module, prepare(traced, options, hooks));
+  report.pass_seconds = watch.lap();
   HR_TRY(const auto texts, programs(module, options, hooks, report));
   watch.lap();
 

@@ -30,6 +30,8 @@ struct ExportOptions {
   // Instead: one program for every length up to the model's context. iree only.
   bool dynamic_seq{};
   std::optional<int64_t> layers = {};   // the first so many layers, then the head; all when absent
+  DType dtype{DType::kF32};             // of matmul and embedding weights: f32, bf16 or f16
+  bool allow_overflow = false;          // finite weights beyond that type's range become infinite instead of refused
   std::string weights = "safetensors";  // format of the archives (archive_formats()); empty: none are written
   uint64_t max_shard_bytes = 0;         // bound on the data of one archive; 0: one archive
   std::string share = {};  // an export whose archive is taken, as a hard link, in place of writing an equal one

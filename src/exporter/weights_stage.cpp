@@ -8,6 +8,7 @@
 
 #include "weights/executor.h"
 #include "weights/load.h"
+#include "weights/rounding.h"
 
 namespace headrace {
 
@@ -122,7 +123,7 @@ Status write_weights(ExportDirectory& directory, const ExportOptions& options, c
   if (!options.share.empty()) HR_TRY_STATUS(check_shared(options.share, parts.module));
   HR_TRY_STATUS(Stage(directory, options, hooks, parts).run(plans, warnings));
   for (const ManifestArchive& archive : parts.archives) report.weight_bytes += archive.size_bytes;
-  return {};
+  return check_overflow(parts.parameters, options.allow_overflow, warnings);
 }
 
 }  // namespace headrace

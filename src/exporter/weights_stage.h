@@ -8,7 +8,7 @@
 namespace headrace {
 
 // Fills parts.parameters, parts.archives and the report's weight_bytes. Errors: those of plan_archives, write_archive
-// and the directory; kMemoryLimit; kArchive when the export to share with has other weights.
+// and the directory; kMemoryLimit; kOverflow; kArchive when the export to share with has other weights.
 [[nodiscard]] Status write_weights(ExportDirectory& directory, const ExportOptions& options, const ExportHooks& hooks,
                                    ContractParts& parts, ExportReport& report, Warnings& warnings);
 

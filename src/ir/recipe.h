@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,20 @@ inline constexpr StepInfo kStepTable[] = {
 #define HR_STEP(enumerator, name, meaning) {StepKind::enumerator, name, meaning},
 #include "ir/recipe.def"
 };
+
+// The type that a rounding step makes of f32; nullopt for the other steps.
+[[nodiscard]] constexpr std::optional<DType> rounds_to(StepKind step) {
+  switch (step) {
+    case StepKind::kRoundBf16:
+      return DType::kBF16;
+    case StepKind::kRoundF16:
+      return DType::kF16;
+    case StepKind::kCopy:
+    case StepKind::kDecode:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
 
 // Where source bytes lie: a range of one of the checkpoint's files.
 struct SourceRange {

@@ -20,7 +20,10 @@ Rows rows_of(const Type& activations) {
 }
 
 std::optional<WeightForm> form_of(const Type& weight) {
-  return weight.dtype == DType::kF32 ? std::optional(WeightForm::kF32) : std::nullopt;
+  if (weight.dtype == DType::kF32) return WeightForm::kF32;
+  if (weight.dtype == DType::kBF16) return WeightForm::kBF16;
+  if (weight.dtype == DType::kF16) return WeightForm::kF16;
+  return std::nullopt;
 }
 
 struct Wanted {

@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-// How an op's weight is stored. Packed and narrow forms are rows to come.
-enum class WeightForm : uint8_t { kNone, kF32 };
-inline constexpr std::string_view kWeightFormNames[] = {"none", "f32"};
+// How an op's weight is stored. Packed forms are rows to come.
+enum class WeightForm : uint8_t { kNone, kF32, kBF16, kF16 };
+inline constexpr std::string_view kWeightFormNames[] = {"none", "f32", "bf16", "f16"};
 
 // How many rows of activations meet the weight: one (decode), few (up to kFewRows), many (prefill, score), or a number
 // that only the call tells.

@@ -79,11 +79,26 @@ ValueId with_bias(NodeMaker& make, ValueId y, const std::optional<ValueId>& bias
 // Sums are in the activations' type or f32, the wider.
 DType sum_type(const Type& activations) { return activations.dtype == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-// Contracts the last dim of x with dim 1 of the weight.
-ValueId contract(NodeMaker& make, ValueId x, ValueId weight) {
+// A product of x and the weight in the type it is summed in. Where their types differ the narrow one is converted: x is
+// never rounded.
+struct Product {
+  ValueId x;
+  ValueId weight;
+  DType sum{};
+};
+
+Product widened(NodeMaker& make, ValueId x, ValueId weight) {
   const Type type = make.type(x);
-  const auto last = static_cast<int64_t>(type.shape.size()) - 1;
   const DType sum = sum_type(type);
+  if (make.type(weight).dtype == type.dtype) return {.x = x, .weight = weight, .sum = sum};
+  return {.x = make.convert(x, sum), .weight = make.convert(weight, sum), .sum = sum};
+}
+
+// Contracts the last dim of x with dim 1 of the weight.
+ValueId contract(NodeMaker& make, ValueId narrow_x, ValueId narrow_weight) {
+  const Type type = make.type(narrow_x);
+  const auto last = static_cast<int64_t>(type.shape.size()) - 1;
+  const auto [x, weight, sum] = widened(make, narrow_x, narrow_weight);
   return make.convert(make.make(ops::kDotGeneral, {x, weight}, {Ints{}, Ints{}, Ints{last}, Ints{1}, sum}), type.dtype);
 }
 
@@ -148,9 +163,10 @@ Result<std::vector<ValueId>> linear_batched(GraphBuilder& builder, const Rewrite
   const int64_t m = size(in.merge);
   Ints weight_batch = range(0, in.split.size() + 1);
   for (const int64_t d : range(s + 2, in.merge.size())) weight_batch.push_back(d);
-  ValueId y = make.make(ops::kDotGeneral, {over_heads(make, in), weight_by_heads(make, in, type.shape[0])},
-                        {range(0, in.split.size() + in.merge.size() + 1), weight_batch, Ints{s + m + 2},
-                         Ints{s + m + 2}, sum_type(type)});
+  const auto [x, weight, sum] = widened(make, over_heads(make, in), weight_by_heads(make, in, type.shape[0]));
+  ValueId y =
+      make.make(ops::kDotGeneral, {x, weight},
+                {range(0, in.split.size() + in.merge.size() + 1), weight_batch, Ints{s + m + 2}, Ints{s + m + 2}, sum});
   if (m != 0) y = make.reduce(ops::kAdd, y, range(s + 1, in.merge.size()), 0);
   y = make.convert(y, type.dtype);
   if (!in.bias || s == 0) return std::vector{with_bias(make, y, in.bias)};
@@ -161,6 +177,26 @@ Result<std::vector<ValueId>> linear_batched(GraphBuilder& builder, const Rewrite
   dims.push_back(s + 2);
   const ValueId bias = make.reshape(make.convert(*in.bias, type.dtype), apart);
   return std::vector{make.make(ops::kAdd, {y, make.broadcast(bias, full, dims)})};
+}
+
+Result<std::vector<ValueId>> linear_reduce(GraphBuilder& builder, const RewriteSite& site) {
+  NodeMaker make(builder);
+  const LinearSite in = read(site);
+  const ValueId x = merged(make, in.x, in.merge);
+  const Type type = make.type(x);
+  Shape shape = type.shape;
+  const Dim width = shape.back();
+  shape.pop_back();
+  if (!is_static(shape) || elements(shape) != 1)
+    return fail(ErrorCode::kNoExpansion, "{} has not one row", to_string(type));
+  // Without the barrier XLA would compute x again for every row of the weight.
+  const ValueId row = make.make(ops::kOptimizationBarrier, {make.reshape(x, {width})});
+  const DType sum = sum_type(type);
+  const ValueId weight = make.convert(in.weight, sum);
+  const ValueId wide = make.broadcast(make.convert(row, sum), make.type(weight).shape, {1});
+  const ValueId y = make.convert(make.reduce(ops::kAdd, make.make(ops::kMultiply, {weight, wide}), {1}, 0), type.dtype);
+  shape.push_back(make.type(y).shape[0]);
+  return std::vector{split(make, with_bias(make, make.reshape(y, shape), in.bias), in.split)};
 }
 
 Result<std::vector<ValueId>> embedding_gather(GraphBuilder& builder, const RewriteSite& site) {

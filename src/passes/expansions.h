@@ -10,6 +10,9 @@ namespace headrace {
 [[nodiscard]] Result<std::vector<ValueId>> linear_dot_2d(GraphBuilder& builder, const RewriteSite& site);
 // linear: a dot of x as it is, [B, S, in], with the weight.
 [[nodiscard]] Result<std::vector<ValueId>> linear_dot_3d(GraphBuilder& builder, const RewriteSite& site);
+// linear, for one row: the row broadcast over the weight's rows, multiplied, summed. All in one loop over the narrow
+// weight where an engine would lay a converted one out in memory before a dot.
+[[nodiscard]] Result<std::vector<ValueId>> linear_reduce(GraphBuilder& builder, const RewriteSite& site);
 // embedding: one gather of whole rows.
 [[nodiscard]] Result<std::vector<ValueId>> embedding_gather(GraphBuilder& builder, const RewriteSite& site);
 // linear: for a symbolic number of rows, which no reshape may touch. Heads are batch dims: x is broadcast over them and

@@ -14,8 +14,9 @@ inline constexpr std::string_view kEngineNames[] = {"iree", "xla"};
 [[nodiscard]] constexpr std::string_view name(Engine engine) { return kEngineNames[static_cast<size_t>(engine)]; }
 
 struct PassOptions {
-  Engine engine{};
-  SymbolValues symbols = {};  // for specialise; symbols that are not named stay
+  Engine engine{};              // not for passes of the model stage, which serve all engines
+  SymbolValues symbols = {};    // for specialise; symbols that are not named stay
+  DType weights = DType::kF32;  // for dtype: what matmul and embedding weights are stored as
 };
 
 using PassFunction = Result<Module> (*)(const Module&, const PassOptions&);

@@ -1,4 +1,6 @@
-// The passes from a traced module to one that an engine's emitter takes.
+// The passes, in two stages. The model stage makes of a traced module the one that the export is of: module.hir, which
+// the interpreter runs and whose recipes fill the archive. The target stage makes of that one what an engine's emitter
+// takes.
 #pragma once
 
 #include <functional>
@@ -10,14 +12,18 @@
 
 namespace headrace {
 
-// The names of the passes for an engine, in order.
+// The names of the passes of the model stage, in order.
+[[nodiscard]] std::vector<std::string_view> model_pipeline();
+// The names of the passes of the target stage for an engine, in order.
 [[nodiscard]] std::vector<std::string_view> pipeline_for(Engine engine);
 
 // Called after each pass with its name and the module it made.
 using PassObserver = std::function<void(std::string_view pass, const Module& module)>;
 
-// Runs pipeline_for(options.engine). The module is verified before the first pass and after each.
+// Each runs the passes of its stage. The module is verified before the first pass and after each.
 // Errors: those of the passes, prefixed `pass <name>`; kVerify.
+[[nodiscard]] Result<Module> run_model_pipeline(const Module& module, const PassOptions& options,
+                                                const PassObserver& observer = {});
 [[nodiscard]] Result<Module> run_pipeline(const Module& module, const PassOptions& options,
                                           const PassObserver& observer = {});
 

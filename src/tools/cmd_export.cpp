@@ -11,6 +11,7 @@
 #include "tools/text.h"
 #include "tools/usage.h"
 #include "weights/archive_format.h"
+#include "weights/rounding.h"
 
 namespace headrace::tools {
 namespace {
@@ -25,6 +26,8 @@ struct Typed {
   std::string target{"iree,xla"};
   std::string seq;
   std::string layers;
+  std::string dtype{"f32"};
+  bool allow_overflow{};
   std::string weights{"safetensors"};
   std::string max_shard_size;
   std::string share;
@@ -41,6 +44,10 @@ struct Choice {
 };
 constexpr Choice<Target> kTargets[] = {{.name = "iree", .value = Target::kIree},
                                        {.name = "xla", .value = Target::kXla}};
+
+constexpr Choice<DType> kDTypes[] = {{.name = "f32", .value = DType::kF32},
+                                     {.name = "bf16", .value = DType::kBF16},
+                                     {.name = "f16", .value = DType::kF16}};
 
 template <class Value, size_t N>
 Value choose(std::string_view option, std::string_view word, const Choice<Value> (&choices)[N]) {
@@ -106,6 +113,8 @@ ExportOptions parse(const Typed& typed) {
   }
   if (!typed.seq.empty()) parse_seq(typed.seq, options);
   if (!typed.layers.empty()) options.layers = parse_integer("--layers", typed.layers, 1, kMaxLayers);
+  options.dtype = choose("--dtype", typed.dtype, kDTypes);
+  options.allow_overflow = typed.allow_overflow;
   options.weights = parse_weights(typed.weights);
   if (!typed.max_shard_size.empty()) options.max_shard_bytes = parse_size("--max-shard-size", typed.max_shard_size);
   options.share = typed.share;
@@ -127,6 +136,14 @@ struct Dump {
   std::string pass, hir;
 };
 
+Json to_json(const std::optional<RoundingSummary>& rounding) {
+  if (!rounding) return nullptr;
+  return {{"values", rounding->values},
+          {"inexact", rounding->inexact},
+          {"largest_error", rounding->largest_error},
+          {"parameter", rounding->parameter}};
+}
+
 Json to_json(const ExportOptions& options, const ExportReport& report, const std::vector<Dump>& dumps,
              const Warnings& warnings) {
   Json files = Json::array();
@@ -141,6 +158,7 @@ Json to_json(const ExportOptions& options, const ExportReport& report, const std
               {"max_seq", report.max_seq},
               {"files", std::move(files)},
               {"weight_bytes", report.weight_bytes},
+              {"rounding", to_json(summarise_rounding(report.manifest.parameters))},
               {"seconds",
                {{"trace", report.trace_seconds},
                 {"passes", report.pass_seconds},
@@ -163,6 +181,15 @@ std::string shell_word(const std::string& path) {
   return out + "'";
 }
 
+// `weights in bf16: 90.3 % of 134515008 were rounded, by at most 0.0039 ('blk.0.attn_q.weight')`.
+std::string rounding_text(std::string_view dtype, const RoundingSummary& rounding) {
+  const double percent = 100.0 * static_cast<double>(rounding.inexact) / static_cast<double>(rounding.values);
+  std::string out = fmt::format("weights in {}: {:.1f} % of {} were rounded", dtype, percent, rounding.values);
+  if (rounding.inexact > 0)
+    out += fmt::format(", by at most {:.2g} ('{}')", rounding.largest_error, printable(rounding.parameter));
+  return out + "\n";
+}
+
 std::string summary(const ExportOptions& options, const ExportReport& report, bool seq_given) {
   std::vector<std::vector<std::string>> rows;
   uint64_t total = 0;
@@ -176,6 +203,8 @@ std::string summary(const ExportOptions& options, const ExportReport& report, bo
                                 report.files.size(), bytes_text(total), duration_text(report.total_seconds));
   out += columns(rows, "  ", {1});
   if (!seq_given) out += fmt::format("programs are for {} tokens; --seq N changes that\n", report.max_seq);
+  if (const auto rounding = summarise_rounding(report.manifest.parameters))
+    out += rounding_text(name(options.dtype), *rounding);
   out += "next:\n";
   out += fmt::format("  headrace generate {} --tokens ID,ID,... --max-tokens 16\n", shell_word(options.directory));
   if (!report.manifest.commands.empty()) out += fmt::format("  cd {}\n", shell_word(options.directory));
@@ -239,6 +268,11 @@ Run declare_export(CLI::App& app) {
       ->type_name("LIST");
   app.add_option("--layers", typed->layers, "Only the first so many layers, then the output (default: all)")
       ->type_name("N");
+  app.add_option("--dtype", typed->dtype,
+                 "What matmul and embedding weights are stored as: f32 (default), bf16, f16; the rest stays f32")
+      ->type_name("TYPE");
+  app.add_flag("--allow-overflow", typed->allow_overflow,
+               "Store finite weights beyond the type's range as infinities instead of refusing them");
   app.add_option("--weights", typed->weights,
                  "safetensors (default), irpa (IREE's own), or none: programs and contract only")
       ->type_name("FORM");

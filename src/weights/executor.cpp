@@ -42,13 +42,14 @@ struct Slot {
   std::span<std::byte> in;
   std::vector<std::span<std::byte>> between;
   std::vector<std::span<std::byte>> out;
-  uint64_t non_finite{};
+  RoundingLoss loss;
 
   explicit Slot(uint64_t bytes)
       : memory(static_cast<std::byte*>(::operator new(std::max<uint64_t>(bytes, 64), kAlignment))) {}
 
   void assign(const Chunk& next) {
     chunk = next;
+    loss = {};
     uint64_t used = 0;
     const auto take = [&](uint64_t unit_bytes) {
       const std::span<std::byte> buffer(memory.get() + used, unit_bytes * next.units);
@@ -116,6 +117,7 @@ class Run {
       free_.push_back(slots_.back().get());
     }
     written_.xxh3.resize(plan.outputs.size());
+    written_.loss.resize(plan.outputs.size());
     non_finite_.resize(plan.outputs.size());
   }
 
@@ -175,7 +177,7 @@ class Run {
   Slot* convert(Slot* slot) {
     if (failed_) return slot;
     const Segment& segment = *slot->chunk.segment;
-    const StepRun run{segment.recipe, segment.source, slot->chunk.first_unit};
+    const StepRun run{segment.recipe, segment.source, slot->chunk.first_unit, &slot->loss};
     apply_chain(options_.steps, segment.unit, run, slot->in, slot->between, slot->out);
     return slot;
   }
@@ -184,6 +186,7 @@ class Run {
     if (failed_) return slot;
     const Segment& segment = *slot->chunk.segment;
     hashes_.resize(slot->out.size());
+    written_.loss[segment.first_output].add(slot->loss);  // steps that round have one output
     for (size_t o = 0; o < slot->out.size(); ++o) {
       const size_t output = segment.first_output + o;
       hashes_[o].update(slot->out[o]);
@@ -228,10 +231,11 @@ class Run {
   }
 
   void warn(Warnings& warnings) const {
-    for (size_t i = 0; i < non_finite_.size(); ++i)
-      if (non_finite_[i] > 0)
-        warnings.add("parameter '{}': {} values are NaN or infinite; they are kept", plan_.outputs[i].parameter,
-                     non_finite_[i]);
+    for (size_t i = 0; i < non_finite_.size(); ++i) {
+      const uint64_t kept = non_finite_[i] - written_.loss[i].overflowed;
+      if (kept > 0)
+        warnings.add("parameter '{}': {} values are NaN or infinite; they are kept", plan_.outputs[i].parameter, kept);
+    }
   }
 
   [[nodiscard]] std::string content_hash() const {

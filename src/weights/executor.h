@@ -34,10 +34,10 @@ struct ExecutorOptions {
 inline constexpr uint64_t kMaxBufferBytes = uint64_t{32} << 20;
 
 // Writes the whole archive into `out` and syncs it; the caller publishes it under a name made from the result. Warns of
-// parameters that hold NaN or infinities, whose bytes are kept.
-// Errors: kMemoryLimit (one unit of some recipe does not fit, with the least that would), kNoSpace (before anything is
-// written where the file system tells), kFileOpen, kFileRead (short, changed or replaced source), kFileWrite,
-// kInterrupted, kBlockType, kPass.
+// parameters that hold NaN or infinities, which are kept. What rounding loses is counted and not judged: see
+// rounding.h. Errors: kMemoryLimit (one unit of some recipe does not fit, with the least that would), kNoSpace (before
+// anything is written where the file system tells), kFileOpen, kFileRead (short, changed or replaced source),
+// kFileWrite, kInterrupted, kBlockType, kPass.
 [[nodiscard]] Result<WrittenArchive> write_archive(const ArchivePlan& plan, const Module& module,
                                                    std::span<const SourceFile> files, const ExecutorOptions& options,
                                                    OutputFile& out, Warnings& warnings);

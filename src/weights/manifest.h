@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "base/shape.h"
 #include "ir/module.h"
+#include "quant/rounding.h"
 
 namespace headrace {
 
@@ -144,8 +145,9 @@ struct ManifestParameter {
   std::optional<std::string> file = std::nullopt;
   std::optional<uint64_t> offset_bytes = std::nullopt;  // from the start of the file
   std::optional<uint64_t> length_bytes = std::nullopt;
-  std::optional<std::string> xxh3 = std::nullopt;  // XXH3-128 of the bytes, 32 hex digits as xxh128sum prints them
-  std::string recipe = {};                         // in words
+  std::optional<std::string> xxh3 = std::nullopt;       // XXH3-128 of the bytes, 32 hex digits as xxh128sum prints them
+  std::string recipe = {};                              // in words
+  std::optional<RoundingLoss> rounding = std::nullopt;  // what a rounding step of the recipe lost; null: none did
   friend bool operator==(const ManifestParameter&, const ManifestParameter&) = default;
 };
 

@@ -83,6 +83,11 @@ void fields(auto& v, Is<ManifestFunction> auto& m) {
   v("state", m.state);
   v("targets", m.targets);
 }
+void fields(auto& v, Is<RoundingLoss> auto& m) {
+  v("inexact", m.inexact);
+  v("overflowed", m.overflowed);
+  v("largest_error", m.largest_error);
+}
 void fields(auto& v, Is<ManifestParameter> auto& m) {
   v("name", m.name);
   v("dtype", m.dtype);
@@ -93,6 +98,7 @@ void fields(auto& v, Is<ManifestParameter> auto& m) {
   v("length_bytes", m.length_bytes);
   v("xxh3", m.xxh3);
   v("recipe", m.recipe);
+  v("rounding", m.rounding);
 }
 void fields(auto& v, Is<ManifestArchive> auto& m) {
   v("file", m.file);

@@ -46,7 +46,8 @@ Manifest example() {
        .offset_bytes = 256,
        .length_bytes = 128,
        .xxh3 = kHash,
-       .recipe = "Q8_0 'token_embd.weight' -> decode -> f32[4, 8]"},
+       .recipe = "Q8_0 'token_embd.weight' -> decode -> f32[4, 8]",
+       .rounding = RoundingLoss{.inexact = 30, .overflowed = 1, .largest_error = 0.125}},
       {.name = "output_norm.weight", .dtype = DType::kF32, .shape = {8}, .role = Role::kNorm, .recipe = "not written"}};
   const Dim seq = Dim::symbol("seq");
   const Dim past = Dim::symbol("past");

@@ -43,6 +43,10 @@ Result<std::vector<uint32_t>> used_recipes(const Module& module) {
   return order;
 }
 
+bool rounds(const Recipe& recipe) {
+  return std::any_of(recipe.steps.begin(), recipe.steps.end(), [](StepKind s) { return rounds_to(s).has_value(); });
+}
+
 // One archive of the outputs given, laid out.
 Result<ArchivePlan> laid_out(const ArchiveFormat& format, std::vector<PlannedOutput> outputs,
                              const std::map<std::string, std::string>& metadata) {
@@ -128,6 +132,7 @@ std::vector<ManifestParameter> manifest_parameters(const Module& module, std::sp
     row.offset_bytes = archive->plan.outputs[i].offset_bytes;
     row.length_bytes = archive->plan.outputs[i].length_bytes;
     row.xxh3 = archive->written.xxh3.at(i);
+    if (rounds(module.recipes[p.recipe])) row.rounding = archive->written.loss.at(i);
   }
   return rows;
 }

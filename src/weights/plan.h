@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "ir/module.h"
+#include "quant/rounding.h"
 #include "weights/manifest.h"
 
 namespace headrace {
@@ -46,10 +47,11 @@ struct PlanOptions {
 // agree with its recipe's output), kOptions (no such format).
 [[nodiscard]] Result<std::vector<ArchivePlan>> plan_archives(const Module& module, const PlanOptions& options);
 
-// What writing a plan yields. The hashes do not depend on the number of threads.
+// What writing a plan yields. Nothing of it depends on the number of threads.
 struct WrittenArchive {
-  std::vector<std::string> xxh3 = {};  // of each planned output, in the plan's order
-  std::string content;                 // XXH3-128 of the header and these hashes: names the file
+  std::vector<std::string> xxh3 = {};   // of each planned output, in the plan's order
+  std::vector<RoundingLoss> loss = {};  // likewise; zero where no step rounds
+  std::string content;                  // XXH3-128 of the header and these hashes: names the file
 };
 
 // An archive that was written, and the name it got.

@@ -44,9 +44,35 @@ void decode_apply(const StepRun& run, std::span<const std::byte> in, std::span<c
   decode_f32(run.source->type, in, {floats, out[0].size() / sizeof(float)});
 }
 
+template <DType kTo>
+Result<StepUnit> round_unit(const Recipe& recipe, const SourceRange* source) {
+  HR_TRY_STATUS(check_one_to_one(recipe, source, "round"));
+  if (rounds_to(recipe.steps.front()) && info(source->type).plain != DType::kF32)
+    return fail(ErrorCode::kPass, "tensor '{}' is {}, which a rounding step cannot read", source->tensor,
+                info(source->type).name);
+  if (recipe.outputs[0].type.dtype != kTo)
+    return fail(ErrorCode::kPass, "'{}' is {}, its recipe rounds to {}", recipe.outputs[0].parameter,
+                to_string(recipe.outputs[0].type), name(kTo));
+  return StepUnit{.in_bytes = sizeof(float), .out_bytes = {static_cast<uint64_t>(storage_bytes(kTo))}};
+}
+
+template <quant::RoundF32 kRound>
+void round_apply(const StepRun& run, std::span<const std::byte> in, std::span<const std::span<std::byte>> out) {
+  // Chunk buffers are allocated bytes, aligned to 64: numbers may live in them.
+  // NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast)
+  const auto* floats = reinterpret_cast<const float*>(in.data());
+  auto* halves = reinterpret_cast<uint16_t*>(out[0].data());
+  // NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
+  RoundingLoss loss;
+  kRound({floats, in.size() / sizeof(float)}, {halves, out[0].size() / sizeof(uint16_t)}, loss);
+  if (run.loss != nullptr) run.loss->add(loss);
+}
+
 constexpr Step kSteps[] = {
     {.kind = StepKind::kCopy, .unit = copy_unit, .apply = copy_apply},
     {.kind = StepKind::kDecode, .unit = decode_unit, .apply = decode_apply},
+    {.kind = StepKind::kRoundBf16, .unit = round_unit<DType::kBF16>, .apply = round_apply<quant::round_to_bf16>},
+    {.kind = StepKind::kRoundF16, .unit = round_unit<DType::kF16>, .apply = round_apply<quant::round_to_f16>},
 };
 static_assert(std::size(kSteps) == std::size(kStepTable), "every row of ir/recipe.def needs a row here");
 

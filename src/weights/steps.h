@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "ir/recipe.h"
+#include "quant/rounding.h"
 
 namespace headrace {
 
@@ -20,11 +21,12 @@ struct StepUnit {
   std::vector<uint64_t> out_bytes = {};  // one per output; all steps but the last have one output
 };
 
-// Where a run lies.
+// Where a run lies, and where a step that rounds adds what it lost.
 struct StepRun {
   const Recipe* recipe{};
   const SourceRange* source{};  // null for a recipe without sources
   uint64_t first_unit{};        // of this step, counted from the start of the source (or of the parameter without one)
+  RoundingLoss* loss{};         // null: nobody asks
 };
 
 // `unit`: source is null for a recipe without sources. Errors: kBlockType (cannot decode), kPass (the step does not fit

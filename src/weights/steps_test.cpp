@@ -53,6 +53,26 @@ TEST(Steps, UnitsOfAChainMeet) {
   EXPECT_EQ(unit.buffer_bytes(), 102U + 384 + 104);
 }
 
+TEST(Steps, RoundingFollowsDecodingOrReadsF32) {
+  const RecipeOutput bf16{"w", Type{DType::kBF16, {32}}};
+  const RecipeOutput f16{"w", Type{DType::kF16, {32}}};
+  const auto unit = [](BlockType type, std::vector<StepKind> kinds, const RecipeOutput& output) {
+    const SourceRange from = source(type, 0);
+    return chain_unit(step_table(), {.sources = {from}, .steps = std::move(kinds), .outputs = {output}}, &from);
+  };
+  ASSERT_OK_AND_ASSIGN(const ChainUnit both, unit(BlockType::kQ8_0, {StepKind::kDecode, StepKind::kRoundBf16}, bf16));
+  EXPECT_EQ(both.in_bytes, 34U);
+  EXPECT_THAT(both.between, ElementsAre(32 * 4));
+  EXPECT_THAT(both.out_bytes, ElementsAre(32 * 2));
+  ASSERT_OK_AND_ASSIGN(const ChainUnit alone, unit(BlockType::kF32, {StepKind::kRoundF16}, f16));
+  EXPECT_EQ(alone.in_bytes, 4U);
+  EXPECT_THAT(alone.out_bytes, ElementsAre(2));
+  EXPECT_THAT(unit(BlockType::kQ8_0, {StepKind::kRoundF16}, f16),
+              IsError(ErrorCode::kPass, HasSubstr("'w' is Q8_0, which a rounding step cannot read")));
+  EXPECT_THAT(unit(BlockType::kF32, {StepKind::kRoundBf16}, f16),
+              IsError(ErrorCode::kPass, HasSubstr("'w' is f16[32], its recipe rounds to bf16")));
+}
+
 TEST(Steps, ChainsThatDoNotFitAreRefused) {
   const auto steps = testing::steps_with_tests_own();
   const SourceRange from = source(BlockType::kF32, 0);

@@ -42,6 +42,16 @@ def test_print_after(pass_name, toy, tmp_path):
     assert "".join(f"// after {d['pass']}\n{d['hir']}" for d in dumps) == done.out
 
 
+def test_print_after_a_pass_of_the_model(toy, tmp_path):
+    """Passes before module.hir run once, for all targets, and what they make is what is in it."""
+    done = headrace("export", toy, "-o", tmp_path / "out", "--dtype", "bf16", "--progress", "none", "--print-after", "dtype")
+    assert done.code == 0, done.err
+    title, _, module = done.out.partition("\n")
+    assert title == "// after dtype (model)"
+    assert module == (tmp_path / "out" / "module.hir").read_text()
+    assert "bf16[48, 32] embedding" in module
+
+
 def test_one_target_is_part_of_both(toy, tmp_path):
     for targets in ("iree", "xla", "iree,xla", "xla,iree"):
         assert headrace("export", toy, "-o", tmp_path / targets, "--seq", "16", "--target", targets).code == 0

@@ -96,7 +96,7 @@ def manifest(folder: Path, places: dict[str, tuple[int, int]], bounds: tuple[int
                 "iree": [{"file": "iree/model.mlir", "entry": "toy.score", "symbols": {"seq": largest}}]}}],
         "parameters": [{"name": n, "dtype": "f32", "shape": [V, D], "role": "matmul", "file": "weights.safetensors",
                         "offset_bytes": places[n][0], "length_bytes": places[n][1], "xxh3": "0" * 32,
-                        "recipe": "none"} for n in NAMES],
+                        "recipe": "none", "rounding": None} for n in NAMES],
         "archives": [{"file": "weights.safetensors", "format": "safetensors", "scope": "model",
                       "size_bytes": size("weights.safetensors")}],
         "texts": [{"file": t, "link": t, "size_bytes": size(t), "xxh3": "0" * 32} for t in texts],
