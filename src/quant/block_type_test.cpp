@@ -60,13 +60,20 @@ TEST(BlockTypeTable, RetiredAndUnknownIdsHaveNoRow) {
   }
 }
 
-TEST(DecodeF32, ChecksItsPreconditions) {
+TEST(Decode, ChecksItsPreconditions) {
   std::vector<std::byte> block(34);
   std::vector<float> out(32);
   EXPECT_NO_THROW(decode_f32(BlockType::kQ8_0, block, out));
   EXPECT_THROW(decode_f32(BlockType::kQ8_0, std::span(block).first(33), out), InternalError);
   EXPECT_THROW(decode_f32(BlockType::kQ8_0, block, std::span(out).first(31)), InternalError);
   EXPECT_NO_THROW(decode_f32(BlockType::kQ8_0, {}, {}));
+  std::vector<uint16_t> halves(32);
+  for (const auto decode : {decode_bf16, decode_f16}) {
+    EXPECT_NO_THROW(decode(BlockType::kQ8_0, block, halves));
+    EXPECT_THROW(decode(BlockType::kQ8_0, std::span(block).first(33), halves), InternalError);
+    EXPECT_THROW(decode(BlockType::kQ8_0, block, std::span(halves).first(31)), InternalError);
+    EXPECT_NO_THROW(decode(BlockType::kF64, {}, {}));
+  }
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ extern const Grid<uint8_t, 512, 8> kIq2XsGrid;
 extern const Grid<uint8_t, 1024, 8> kIq2SGrid;
 extern const Grid<uint8_t, 256, 4> kIq3XxsGrid;  // 4, 12, 20, 28, 36, 44, 52, 62
 extern const Grid<uint8_t, 512, 4> kIq3SGrid;    // 1, 3, 5, 7, 9, 11, 13, 15
-extern const Grid<int8_t, 2048, 8> kIq1Grid;     // -1, 0, 1
+extern const Grid<uint8_t, 2048, 8> kIq1Grid;    // 0, 1, 2: one more than the elements are
 
 // What IQ1 adds to or takes from every element of a grid's row.
 inline constexpr float kIq1Delta = 0.125F;
@@ -25,6 +25,15 @@ inline constexpr float kIq1Delta = 0.125F;
 // Eight signs from seven bits, bit j set where element j is negative: the eighth makes their number even.
 [[nodiscard]] constexpr unsigned even_signs(unsigned seven_bits) {
   return seven_bits | (static_cast<unsigned>(std::popcount(seven_bits)) & 1U) << 7;
+}
+
+// 0xFF in byte j where element j is negative, else 0: by all eight signs, and by the seven of even_signs.
+extern const std::array<uint64_t, 256> kSignMasks;
+extern const std::array<uint64_t, 128> kEvenSignMasks;
+
+// Eight positive bytes with signs: negative where the mask is set.
+[[nodiscard]] constexpr uint64_t with_signs(uint64_t bytes, uint64_t mask) {
+  return (bytes ^ mask) + (mask & 0x0101010101010101U);  // no byte becomes 0, so that none carries into the next
 }
 
 // +1 or -1 for element j.

@@ -26,20 +26,15 @@ void i32_scalar(std::span<const std::byte> in, std::span<float> out);
 void i64_scalar(std::span<const std::byte> in, std::span<float> out);
 void q4_0_scalar(std::span<const std::byte> in, std::span<float> out);
 void q4_1_scalar(std::span<const std::byte> in, std::span<float> out);
-void q4_1_fast(std::span<const std::byte> in, std::span<float> out);
 void q5_0_scalar(std::span<const std::byte> in, std::span<float> out);
-void q5_0_fast(std::span<const std::byte> in, std::span<float> out);
 void q5_1_scalar(std::span<const std::byte> in, std::span<float> out);
 void q8_0_scalar(std::span<const std::byte> in, std::span<float> out);
-void q8_0_fast(std::span<const std::byte> in, std::span<float> out);
 void q8_1_scalar(std::span<const std::byte> in, std::span<float> out);
 void q2_k_scalar(std::span<const std::byte> in, std::span<float> out);
 void q3_k_scalar(std::span<const std::byte> in, std::span<float> out);
 void q4_k_scalar(std::span<const std::byte> in, std::span<float> out);
-void q4_k_fast(std::span<const std::byte> in, std::span<float> out);
 void q5_k_scalar(std::span<const std::byte> in, std::span<float> out);
 void q6_k_scalar(std::span<const std::byte> in, std::span<float> out);
-void q6_k_fast(std::span<const std::byte> in, std::span<float> out);
 void q8_k_scalar(std::span<const std::byte> in, std::span<float> out);
 void iq2_xxs_scalar(std::span<const std::byte> in, std::span<float> out);
 void iq2_xs_scalar(std::span<const std::byte> in, std::span<float> out);
@@ -56,6 +51,45 @@ void mxfp4_scalar(std::span<const std::byte> in, std::span<float> out);
 void nvfp4_scalar(std::span<const std::byte> in, std::span<float> out);
 void q1_0_scalar(std::span<const std::byte> in, std::span<float> out);
 void q2_0_scalar(std::span<const std::byte> in, std::span<float> out);
+
+#define HR_FAST_DECODERS(stem)                                                   \
+  void stem##_f32_fast(std::span<const std::byte> in, std::span<float> out);     \
+  void stem##_bf16_fast(std::span<const std::byte> in, std::span<uint16_t> out); \
+  void stem##_f16_fast(std::span<const std::byte> in, std::span<uint16_t> out);
+HR_FAST_DECODERS(f32)
+HR_FAST_DECODERS(f16)
+HR_FAST_DECODERS(bf16)
+HR_FAST_DECODERS(i8)
+HR_FAST_DECODERS(i16)
+HR_FAST_DECODERS(i32)
+HR_FAST_DECODERS(q4_0)
+HR_FAST_DECODERS(q4_1)
+HR_FAST_DECODERS(q5_0)
+HR_FAST_DECODERS(q5_1)
+HR_FAST_DECODERS(q8_0)
+HR_FAST_DECODERS(q8_1)
+HR_FAST_DECODERS(q2_k)
+HR_FAST_DECODERS(q3_k)
+HR_FAST_DECODERS(q4_k)
+HR_FAST_DECODERS(q5_k)
+HR_FAST_DECODERS(q6_k)
+HR_FAST_DECODERS(q8_k)
+HR_FAST_DECODERS(iq2_xxs)
+HR_FAST_DECODERS(iq2_xs)
+HR_FAST_DECODERS(iq2_s)
+HR_FAST_DECODERS(iq3_xxs)
+HR_FAST_DECODERS(iq3_s)
+HR_FAST_DECODERS(iq1_s)
+HR_FAST_DECODERS(iq1_m)
+HR_FAST_DECODERS(iq4_nl)
+HR_FAST_DECODERS(iq4_xs)
+HR_FAST_DECODERS(tq1_0)
+HR_FAST_DECODERS(tq2_0)
+HR_FAST_DECODERS(mxfp4)
+HR_FAST_DECODERS(nvfp4)
+HR_FAST_DECODERS(q1_0)
+HR_FAST_DECODERS(q2_0)
+#undef HR_FAST_DECODERS
 
 // The i-th block of `in`, copied out: `in` need not be aligned. Block is a struct of the format's exact layout.
 template <class Block>

@@ -3,7 +3,7 @@
 // The upper nibbles of scales[0..3], low to high, are the f16 d. Row r, the elements 8r .. 8r + 7, has nibble r of qh,
 // the low one first: its lower three bits and qs[r] are a row of kIq1Grid, bit 3 makes kIq1Delta negative. Rows 2k and
 // 2k + 1 share a scale of three bits, bits 3 * (k % 4) on of scales[k / 4].
-// value = (d * (2 * scale + 1)) * (row[j] + delta), each product rounded, the sum exact.
+// value = (d * (2 * scale + 1)) * (row[j] - 1 + delta), each product rounded, the sum exact.
 #include "base/half.h"
 #include "quant/codebooks.h"
 #include "quant/decode.h"
@@ -21,7 +21,7 @@ static_assert(sizeof(Block) == 56);
 
 uint16_t d_bits(const Block& block) {
   unsigned bits = 0;
-  for (size_t k = 0; k < 4; ++k) bits |= block.scales[k] >> 12U << (k * 4);
+  for (size_t k = 0; k < 4; ++k) bits |= static_cast<unsigned>(block.scales[k] >> 12U) << (k * 4);
   return static_cast<uint16_t>(bits);
 }
 
@@ -38,7 +38,7 @@ void iq1_m_scalar(std::span<const std::byte> in, std::span<float> out) {
       const unsigned high = block.qh[r / 2] >> (r % 2 * 4);
       const float delta = (high & 8U) != 0 ? -kIq1Delta : kIq1Delta;
       const auto& row = kIq1Grid[block.qs[r] | (high & 7U) << 8];
-      for (size_t j = 0; j < 8; ++j) y[r * 8 + j] = scale * (static_cast<float>(row[j]) + delta);
+      for (size_t j = 0; j < 8; ++j) y[r * 8 + j] = scale * (static_cast<float>(row[j] - 1) + delta);
     }
   }
 }

@@ -2,7 +2,7 @@
 //   | f16 d | 32 bytes qs | 8 x u16 qh |
 // qs[r] and three bits of qh[r / 4], bits 3 * (r % 4) on, are a row of kIq1Grid, the elements 8r .. 8r + 7. Group g of
 // 32 elements has a scale in bits 12-14 of qh[g]; its delta is kIq1Delta, negative where bit 15 is set.
-// value = (d * (2 * scale + 1)) * (row[j] + delta), each product rounded, the sum exact.
+// value = (d * (2 * scale + 1)) * (row[j] - 1 + delta), each product rounded, the sum exact.
 #include "base/half.h"
 #include "quant/codebooks.h"
 #include "quant/decode.h"
@@ -30,7 +30,7 @@ void iq1_s_scalar(std::span<const std::byte> in, std::span<float> out) {
       const float scale = d * static_cast<float>(2 * (qh >> 12 & 7U) + 1);
       const float delta = (qh & 0x8000U) != 0 ? -kIq1Delta : kIq1Delta;
       const auto& row = kIq1Grid[block.qs[r] | (qh >> (r % 4 * 3) & 7U) << 8];
-      for (size_t j = 0; j < 8; ++j) y[r * 8 + j] = scale * (static_cast<float>(row[j]) + delta);
+      for (size_t j = 0; j < 8; ++j) y[r * 8 + j] = scale * (static_cast<float>(row[j] - 1) + delta);
     }
   }
 }
