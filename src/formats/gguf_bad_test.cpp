@@ -210,7 +210,7 @@ std::vector<Bad> bad_headers() {
       version("A20_version_1", 1, "GGUF version 1, expected 2 or 3"),
       version("A20_version_4", 4, "GGUF version 4, expected 2 or 3"),
   };
-  for (const uint32_t id : {4U, 5U, 31U, 32U, 33U, 36U, 37U, 38U, 42U, 99U, 0xFFFFFFFFU}) {
+  for (const uint32_t id : {4U, 5U, 31U, 32U, 33U, 36U, 37U, 38U, 43U, 99U, 0xFFFFFFFFU}) {
     out.push_back({fmt::format("A22_type_{}", id),
                    [=] { return changed([=](GgufSpec& s) { s.tensor("blk.1.attn_k.weight").type = id; }); },
                    ErrorCode::kBlockType,

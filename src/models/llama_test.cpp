@@ -224,15 +224,6 @@ TEST(Llama, RefusesByKeyOrTensor) {
   }
 }
 
-TEST(Llama, AnUndecodableTypeIsNamed) {
-  const Outcome o = outcome([](GgufSpec& s) {
-    s.tensor("blk.0.ffn_norm.weight").type = 27;  // I64: 8 bytes an element
-    s.tensor("blk.0.ffn_norm.weight").bytes.resize(size_t{32} * 8);
-  });
-  EXPECT_THAT(o.module, IsError(ErrorCode::kBlockType,
-                                HasSubstr("'blk.0.ffn_norm.weight' has type I64, which cannot be decoded")));
-}
-
 TEST(Llama, DefaultsAreDocumentedAndWarned) {
   const Outcome base = outcome([](GgufSpec& s) { s.drop("llama.rope.freq_base"); });
   ASSERT_OK(base.module);

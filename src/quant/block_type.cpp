@@ -30,6 +30,32 @@ constexpr auto kByGgufId = [] {
   return out;
 }();
 
+void check_sizes(const BlockTypeInfo& row, size_t in_bytes, size_t out_elements) {
+  HR_CHECK(row.scalar != nullptr);
+  const size_t blocks = in_bytes / static_cast<size_t>(row.block_bytes);
+  HR_CHECK(in_bytes == blocks * static_cast<size_t>(row.block_bytes));
+  HR_CHECK(out_elements == blocks * static_cast<size_t>(row.block_elements));
+}
+
+// In pieces that stay in the first-level cache.
+void decode_and_round(const BlockTypeInfo& row, std::span<const std::byte> in, std::span<uint16_t> out,
+                      DecodeHalf round) {
+  constexpr size_t kPiece = 2048;
+  std::array<float, kPiece> buffer;
+  const auto block_elements = static_cast<size_t>(row.block_elements);
+  const auto block_bytes = static_cast<size_t>(row.block_bytes);
+  const size_t whole = kPiece / block_elements * block_elements;
+  while (!out.empty()) {
+    const size_t count = std::min(out.size(), whole);
+    const size_t bytes = count / block_elements * block_bytes;
+    const std::span<float> values(buffer.data(), count);
+    (row.fast != nullptr ? row.fast : row.scalar)(in.first(bytes), values);
+    round(std::as_bytes(values), out.first(count));
+    in = in.subspan(bytes);
+    out = out.subspan(count);
+  }
+}
+
 }  // namespace
 
 const BlockTypeInfo& info(BlockType type) { return kTable[static_cast<size_t>(type)]; }
@@ -45,11 +71,22 @@ bool is_retired_gguf_id(uint32_t id) { return std::ranges::find(kRetiredGgufIds,
 
 void decode_f32(BlockType type, std::span<const std::byte> in, std::span<float> out) {
   const BlockTypeInfo& row = info(type);
-  HR_CHECK(row.scalar != nullptr);
-  const size_t blocks = in.size() / static_cast<size_t>(row.block_bytes);
-  HR_CHECK(in.size() == blocks * static_cast<size_t>(row.block_bytes));
-  HR_CHECK(out.size() == blocks * static_cast<size_t>(row.block_elements));
+  check_sizes(row, in.size(), out.size());
   (row.fast != nullptr ? row.fast : row.scalar)(in, out);
+}
+
+void decode_bf16(BlockType type, std::span<const std::byte> in, std::span<uint16_t> out) {
+  const BlockTypeInfo& row = info(type);
+  check_sizes(row, in.size(), out.size());
+  if (row.fast_bf16 != nullptr) return row.fast_bf16(in, out);
+  decode_and_round(row, in, out, quant::f32_bf16_fast);
+}
+
+void decode_f16(BlockType type, std::span<const std::byte> in, std::span<uint16_t> out) {
+  const BlockTypeInfo& row = info(type);
+  check_sizes(row, in.size(), out.size());
+  if (row.fast_f16 != nullptr) return row.fast_f16(in, out);
+  decode_and_round(row, in, out, quant::f32_f16_fast);
 }
 
 }  // namespace headrace

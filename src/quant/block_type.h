@@ -21,14 +21,20 @@ enum class BlockType : uint8_t {
 // `in` needs no alignment; `in` and `out` do not overlap.
 using DecodeF32 = void (*)(std::span<const std::byte> in, std::span<float> out);
 
+// The same with the values rounded to bf16 or f16, to nearest, ties to even: the bits of base/half.h's f32_to_bf16 or
+// f32_to_f16 of what DecodeF32 gives.
+using DecodeHalf = void (*)(std::span<const std::byte> in, std::span<uint16_t> out);
+
 struct BlockTypeInfo {
   std::string_view name;  // ggml's name: "Q4_1"
   uint32_t gguf_id{};     // ggml_type
   int64_t block_elements{1};
   int64_t block_bytes{};
-  std::optional<DType> plain{};  // the graph dtype with the same bytes, for unquantised types
-  DecodeF32 scalar{nullptr};     // the truth: the format's definition, one element at a time; null = cannot decode
-  DecodeF32 fast{nullptr};       // bit-equal to `scalar`, run-time dispatched SIMD; null = scalar is used
+  std::optional<DType> plain{};   // the graph dtype with the same bytes, for unquantised types
+  DecodeF32 scalar{nullptr};      // the truth: the format's definition, one element at a time; null = cannot decode
+  DecodeF32 fast{nullptr};        // bit-equal to `scalar`, run-time dispatched SIMD; null = scalar is used
+  DecodeHalf fast_bf16{nullptr};  // null: decoded to f32, then rounded
+  DecodeHalf fast_f16{nullptr};
 };
 
 [[nodiscard]] const BlockTypeInfo& info(BlockType type);
@@ -44,5 +50,8 @@ struct BlockTypeInfo {
 // Decodes whole blocks by the fast path where there is one. The result does not depend on the path, nor on how a tensor
 // is cut into calls. Preconditions (checked): can_decode(type); sizes as for DecodeF32.
 void decode_f32(BlockType type, std::span<const std::byte> in, std::span<float> out);
+// To bf16 or f16 bits in one step, with the result of decode_f32 and then rounding each value as base/half.h does.
+void decode_bf16(BlockType type, std::span<const std::byte> in, std::span<uint16_t> out);
+void decode_f16(BlockType type, std::span<const std::byte> in, std::span<uint16_t> out);
 
 }  // namespace headrace

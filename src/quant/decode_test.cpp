@@ -4,12 +4,16 @@
 #include <hwy/targets.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -65,7 +69,7 @@ void for_each_target(const Body& body) {
 
 class Golden : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Golden, EqualsGgufPy) {
+TEST_P(Golden, EqualsTheOracle) {
   const std::string file = GetParam();
   const std::string type_name = file.substr(file.find('.') + 1);  // "special.Q4_0" and "Q4_0" are both Q4_0
   const auto raw = read_npy<std::byte>(file + ".raw.npy");
@@ -82,12 +86,21 @@ TEST_P(Golden, EqualsGgufPy) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Quants, Golden,
-                         ::testing::Values("BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K",
-                                           "Q5_K", "Q6_K", "special.F16", "special.BF16", "special.Q4_0",
-                                           "special.Q4_1", "special.Q5_0", "special.Q5_1", "special.Q8_0",
-                                           "special.Q2_K", "special.Q3_K", "special.Q4_K", "special.Q5_K",
-                                           "special.Q6_K"));
+std::vector<std::string> golden_files() {
+  std::vector<std::string> out = {"BF16"};
+  for (const BlockTypeInfo& row : block_type_table()) {
+    const std::string type(row.name);
+    if (type == "F32") continue;
+    out.push_back("special." + type);
+    if (row.plain || type == "Q8_1" || type == "Q8_K" || type == "Q1_0" || type == "Q2_0") continue;  // no other oracle
+    out.push_back(type);
+    const bool has_grid = type.starts_with("IQ") && !type.starts_with("IQ4");
+    if (has_grid) out.push_back("grid." + type);
+  }
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Quants, Golden, ::testing::ValuesIn(golden_files()));
 
 // walk.<type>: what flipping each bit of a block changes, and with it the place and meaning of every bit that is not of
 // an f16 scale. The block with the flipped bit is the second of two, so that a wrong stride shows as well.
@@ -141,7 +154,7 @@ Bytes bytes(T... values) {
 TEST(Q4_1, HeaderIsFourBytes_E01) {
   const Bytes block = bytes(0x00, 0x38, 0x00, 0xBC, 0xF0, 0xE1, 0xD2, 0xC3, 0xB4, 0xA5, 0x96, 0x87, 0x78, 0x69, 0x5A,
                             0x4B, 0x3C, 0x2D, 0x1E, 0x0F);
-  for (const DecodeF32 decode : {quant::q4_1_scalar, quant::q4_1_fast}) {
+  for (const DecodeF32 decode : {quant::q4_1_scalar, quant::q4_1_f32_fast}) {
     const auto y = run(decode, info(BlockType::kQ4_1), block);
     for (size_t j = 0; j < 16; ++j) {
       EXPECT_EQ(y[j], -1.F + 0.5F * static_cast<float>(j));
@@ -172,7 +185,7 @@ TEST(Q8_0, SecondBlockStartsAfter34Bytes_E05) {
     blocks[b * 34 + 1] = std::byte{b == 0 ? uint8_t{0x3C} : uint8_t{0xC0}};  // d = 1, then -2
     for (size_t j = 0; j < 32; ++j) blocks[b * 34 + 2 + j] = static_cast<std::byte>(j * 8 + b);
   }
-  for (const DecodeF32 decode : {quant::q8_0_scalar, quant::q8_0_fast}) {
+  for (const DecodeF32 decode : {quant::q8_0_scalar, quant::q8_0_f32_fast}) {
     const auto y = run(decode, info(BlockType::kQ8_0), blocks);
     for (size_t j = 0; j < 32; ++j) {
       EXPECT_EQ(y[j], static_cast<float>(static_cast<int8_t>(j * 8)));
@@ -193,30 +206,134 @@ TEST(Plain, AllHalvesWidenLikeHalfH_E06) {
   }
 }
 
-// Any bytes, any number of blocks, any start: a prefix of 0 to 63 bytes shifts the input off every alignment, and the
-// guard floats show writing past the end.
+using Halves = std::vector<uint16_t>;
+
+Halves rounded(const std::vector<float>& values, uint16_t (*round)(float)) {
+  Halves out(values.size());
+  std::transform(values.begin(), values.end(), out.begin(), round);
+  return out;
+}
+
+// Bytes at random, in which every value that is a scale somewhere is now and then special.
+std::vector<uint8_t> random_bytes(size_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<uint8_t> out(count);
+  for (uint8_t& byte : out) byte = static_cast<uint8_t>(random() >> 32);
+  // Halves of all ones, infinite and zero, at both parities of their places.
+  for (size_t i = 0; i + 3 < count; i += 1 + random() % 97) {
+    constexpr std::array<uint16_t, 6> kSpecial = {0xFFFF, 0x7C00, 0xFC00, 0x0000, 0x8000, 0x0001};
+    const uint16_t bits = kSpecial[random() % kSpecial.size()];
+    std::memcpy(out.data() + i, &bits, sizeof(bits));
+  }
+  return out;
+}
+
+// Runs `decode` into the middle of a buffer and checks that it wrote all of `want` and nothing else. By bytes: the bits
+// of NaNs count.
+template <class T>
+void expect_writes(void (*decode)(std::span<const std::byte>, std::span<T>), std::span<const std::byte> in,
+                   const std::vector<T>& want, size_t out_shift) {
+  constexpr T kGuard = 123;
+  std::vector<T> got(out_shift + want.size() + 8, kGuard);
+  decode(in, std::span(got).subspan(out_shift, want.size()));
+  RC_ASSERT(std::all_of(got.begin(), got.begin() + static_cast<ptrdiff_t>(out_shift), [](T x) { return x == kGuard; }));
+  RC_ASSERT(std::all_of(got.end() - 8, got.end(), [](T x) { return x == kGuard; }));
+  if (!want.empty()) RC_ASSERT(std::memcmp(got.data() + out_shift, want.data(), want.size() * sizeof(T)) == 0);
+}
+
+// Any bytes, any number of blocks, any start of input and output.
 void check_fast_equals_scalar(const BlockTypeInfo& row) {
-  const auto blocks = *rc::gen::inRange<size_t>(0, 40);
+  // 0 to 40 blocks of 256, and as many elements of the others.
+  const auto blocks = *rc::gen::inRange<size_t>(0, 40 * 256 / static_cast<size_t>(row.block_elements));
   const auto shift = *rc::gen::inRange<size_t>(0, 64);
   const auto out_shift = *rc::gen::inRange<size_t>(0, 16);
-  const auto raw = *rc::gen::container<std::vector<uint8_t>>(shift + blocks * static_cast<size_t>(row.block_bytes),
-                                                             rc::gen::arbitrary<uint8_t>());
+  const auto seed = *rc::gen::arbitrary<uint64_t>();
+  const auto raw = random_bytes(shift + blocks * static_cast<size_t>(row.block_bytes), seed);
   const auto in = std::as_bytes(std::span(raw)).subspan(shift);
   const auto want = run(row.scalar, row, in);
+  const auto want_bf16 = rounded(want, f32_to_bf16);
+  const auto want_f16 = rounded(want, f32_to_f16);
   for_each_target([&](const std::string& target) {
     RC_LOG() << std::string(row.name) << " on " << target;
-    std::vector<float> got(out_shift + want.size() + 1, 123.F);
-    row.fast(in, std::span(got).subspan(out_shift, want.size()));
-    RC_ASSERT(got.back() == 123.F);
-    const std::vector<float> body(got.begin() + static_cast<ptrdiff_t>(out_shift), got.end() - 1);
-    RC_ASSERT(first_difference(body, want, false) == -1);
+    if (row.fast != nullptr) expect_writes(row.fast, in, want, out_shift);
+    if (row.fast_bf16 != nullptr) expect_writes(row.fast_bf16, in, want_bf16, out_shift);
+    if (row.fast_f16 != nullptr) expect_writes(row.fast_f16, in, want_f16, out_shift);
   });
 }
 
 TEST(FastPath, EqualsScalarBitForBit) {
   for (const BlockTypeInfo& row : block_type_table()) {
     if (row.fast == nullptr) continue;
+    EXPECT_NE(row.fast_bf16, nullptr) << row.name;
+    EXPECT_NE(row.fast_f16, nullptr) << row.name;
     EXPECT_TRUE(rc::check("fast equals scalar", [&row] { check_fast_equals_scalar(row); })) << row.name;
+  }
+}
+
+// The types that have none are those that one instruction a value serves as well.
+TEST(FastPath, WhoHasOne) {
+  std::vector<std::string_view> without;
+  for (const BlockTypeInfo& row : block_type_table()) {
+    if (row.fast == nullptr) without.push_back(row.name);
+  }
+  EXPECT_EQ(without, (std::vector<std::string_view>{"F64", "I64"}));
+}
+
+// All 65,536 upper halves of an f32 with lower halves on both sides of every tie of bf16 (bit 15) and f16 (bit 12, and
+// higher ones where f16 is subnormal).
+TEST(FastPath, RoundsEveryF32PatternLikeHalfH_E06) {
+  std::vector<float> values;
+  for (uint32_t upper = 0; upper < 65536; ++upper) {
+    for (const uint32_t lower : {0x0000U, 0x0001U, 0x0FFFU, 0x1000U, 0x1001U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU}) {
+      values.push_back(std::bit_cast<float>(upper << 16 | lower));
+    }
+  }
+  const auto in = std::as_bytes(std::span(values));
+  const auto bf16 = rounded(values, f32_to_bf16);
+  const auto f16 = rounded(values, f32_to_f16);
+  for_each_target([&](const std::string& target) {
+    Halves got(values.size());
+    quant::f32_bf16_fast(in, got);
+    EXPECT_EQ(got, bf16) << target;
+    quant::f32_f16_fast(in, got);
+    EXPECT_EQ(got, f16) << target;
+  });
+}
+
+TEST(FastPath, ConvertsEveryHalfLikeHalfH_E06) {
+  Halves halves(65536);
+  std::iota(halves.begin(), halves.end(), uint16_t{0});
+  const auto in = std::as_bytes(std::span(halves));
+  for (const BlockType type : {BlockType::kF16, BlockType::kBF16}) {
+    const auto want = run(info(type).scalar, info(type), in);
+    for_each_target([&](const std::string& target) {
+      EXPECT_EQ(first_difference(run(info(type).fast, info(type), in), want, false), -1) << target;
+      Halves got(halves.size());
+      info(type).fast_bf16(in, got);
+      EXPECT_EQ(got, rounded(want, f32_to_bf16)) << target;
+      info(type).fast_f16(in, got);
+      EXPECT_EQ(got, rounded(want, f32_to_f16)) << target;
+    });
+  }
+}
+
+// What a caller sees, for all types: one step is as good as two. More than one piece of the types without a fast path.
+TEST(DecodeHalves, EqualDecodingToF32AndRounding) {
+  for (size_t i = 0; i < block_type_table().size(); ++i) {
+    const auto type = static_cast<BlockType>(i);
+    const BlockTypeInfo& row = info(type);
+    SCOPED_TRACE(std::string(row.name));
+    const auto elements = static_cast<size_t>(row.block_elements);
+    const size_t blocks = 5120 / elements + 1;
+    const auto raw = random_bytes(blocks * static_cast<size_t>(row.block_bytes), i);
+    const auto in = std::as_bytes(std::span(raw));
+    std::vector<float> values(blocks * elements);
+    decode_f32(type, in, values);
+    Halves got(values.size());
+    decode_bf16(type, in, got);
+    EXPECT_EQ(got, rounded(values, f32_to_bf16));
+    decode_f16(type, in, got);
+    EXPECT_EQ(got, rounded(values, f32_to_f16));
   }
 }
 

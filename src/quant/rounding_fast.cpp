@@ -3,16 +3,20 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "quant/rounding_fast.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
 
-#include "quant/fast_inl.h"
 #include "quant/rounding.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::quant {
 namespace HWY_NAMESPACE {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
 namespace {
 
+using F32 = hn::ScalableTag<float>;
+using I32 = hn::Rebind<int32_t, F32>;
 using Floats = hn::Vec<F32>;
 using Words = hn::Vec<I32>;  // signed, for comparisons; all that are compared are not negative
 

@@ -228,19 +228,6 @@ TEST_F(ExecutorTest, RecipesThatDoNotAddUpAreRefused) {
               IsError(ErrorCode::kPass, HasSubstr("parameter 'norm' is i32")));
 }
 
-TEST_F(ExecutorTest, ATypeThatCannotBeDecodedIsNamed) {
-  for (const BlockTypeInfo& row : block_type_table()) {
-    if (row.scalar != nullptr) continue;
-    SourceRange source = source_of(checkpoint_, "norm");
-    source.type = *block_type_from_gguf(row.gguf_id);
-    Module module;
-    add_parameter(module,
-                  {.sources = {source}, .steps = {StepKind::kDecode}, .outputs = {{"norm", Type{DType::kF32, {96}}}}});
-    EXPECT_THAT(write_and_read(module, checkpoint_.files),
-                IsError(ErrorCode::kBlockType, HasSubstr(std::string(row.name) + " cannot be decoded")));
-  }
-}
-
 TEST_F(ExecutorTest, NonFiniteValuesAreKeptAndCounted) {
   GgufSpec spec = mixed_spec();
   std::vector<float> values(96, 1.F);

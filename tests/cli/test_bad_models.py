@@ -57,14 +57,6 @@ def raw(data):
     return lambda: data
 
 
-def undecodable():
-    # IQ2_XXS: 256 weights in 66 bytes, so rows of 256.
-    model = llama(layers=1, width=256, ffn=32)
-    q = model.tensor("blk.0.attn_q.weight")
-    q.type, q.data = 16, bytes(32 * 66)
-    return model.bytes()
-
-
 def twice(model):
     model.tensors.append(Tensor("output_norm.weight", [32], bytes(128)))
 
@@ -116,7 +108,6 @@ CONTAINER = [
 MODEL = [
     Bad("no-architecture", drop("general.architecture"), "architecture", "general.architecture"),
     Bad("unknown-architecture", key("general.architecture", STRING, "nosuch"), "architecture", ["'nosuch'", "llama"]),
-    Bad("undecodable", undecodable, "block-type", ["'blk.0.attn_q.weight'", "IQ2_XXS"]),
     Bad("no-eps", drop(EPS), "config-missing", EPS),
     Bad("eps-zero", key(EPS, F32, 0.0), "config-value", EPS),
     Bad("eps-nan", key(EPS, F32, NAN), "config-value", EPS),
