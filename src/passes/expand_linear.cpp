@@ -199,14 +199,28 @@ Result<std::vector<ValueId>> linear_reduce(GraphBuilder& builder, const RewriteS
   return std::vector{split(make, with_bias(make, make.reshape(y, shape), in.bias), in.split)};
 }
 
+namespace {
+
+ValueId gathered(NodeMaker& make, ValueId table, ValueId ids) {
+  const int64_t width = make.type(table).shape[1].value();
+  const auto ids_rank = static_cast<int64_t>(make.type(ids).shape.size());
+  // offset dims, collapsed slice dims, start index map, index vector dim, slice sizes
+  return make.make(ops::kGather, {table, ids}, {Ints{ids_rank}, Ints{0}, Ints{0}, ids_rank, Ints{1, width}});
+}
+
+}  // namespace
+
 Result<std::vector<ValueId>> embedding_gather(GraphBuilder& builder, const RewriteSite& site) {
   NodeMaker make(builder);
+  return std::vector{gathered(make, site.operands[0], site.operands[1])};
+}
+
+Result<std::vector<ValueId>> embedding_gather_bits(GraphBuilder& builder, const RewriteSite& site) {
+  NodeMaker make(builder);
   const ValueId table = site.operands[0];
-  const int64_t width = make.type(table).shape[1].value();
-  const auto ids_rank = static_cast<int64_t>(make.type(site.operands[1]).shape.size());
-  // offset dims, collapsed slice dims, start index map, index vector dim, slice sizes
-  return std::vector{
-      make.make(ops::kGather, {table, site.operands[1]}, {Ints{ids_rank}, Ints{0}, Ints{0}, ids_rank, Ints{1, width}})};
+  const DType dtype = make.type(table).dtype;
+  const ValueId bits = make.make(ops::kBitcastConvert, {table}, {DType::kU16});
+  return std::vector{make.make(ops::kBitcastConvert, {gathered(make, bits, site.operands[1])}, {dtype})};
 }
 
 }  // namespace headrace

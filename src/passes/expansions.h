@@ -18,6 +18,9 @@ namespace headrace {
 // linear: for a symbolic number of rows, which no reshape may touch. Heads are batch dims: x is broadcast over them and
 // meets W seen as [B, heads.., out / H, in]; merging multiplies head by head and sums over heads.
 [[nodiscard]] Result<std::vector<ValueId>> linear_batched(GraphBuilder& builder, const RewriteSite& site);
+// embedding, for 16-bit floats: the gather on the table's bits. XLA's CPU backend turns a gather of bf16 into one of
+// f32, for which it converts the whole table on every call.
+[[nodiscard]] Result<std::vector<ValueId>> embedding_gather_bits(GraphBuilder& builder, const RewriteSite& site);
 // attend: two dots batched over key heads; softmax in f32 over
 // visible keys, normalised after the second dot. Invisible scores are a large finite number: a row without keys gives
 // zeros, no NaN.
