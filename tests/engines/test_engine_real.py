@@ -93,7 +93,7 @@ def test_every_prompt_is_there():
 
 
 # In an order that loads each model once into each engine.
-@pytest.mark.parametrize("model, engine, name", itertools.product(GOLDENS, TOLERANCE, NAMES))
+@pytest.mark.parametrize("model, engine, name", list(itertools.product(GOLDENS, TOLERANCE, NAMES)))
 def test_tokens_and_logits(scorer, table, model, engine, name):
     prompt = prompts(model)[name]
     ids, greedy = prompt["ids"], prompt["greedy"]
