@@ -44,81 +44,43 @@ HWY_INLINE void split_five_bits(const uint8_t* in, const uint8_t* fifth, uint8_t
   hn::StoreU(code(hn::ShiftRight<4>(q), load<uint16_t>(fifth + 2)), bytes, out + 16);
 }
 
-struct Q40 {
-  static constexpr size_t kBytes = 18;
-  static constexpr size_t kElements = 32;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = q4_0_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in, *scale); }
+struct Q40 : Geometry<18, 32, 32, q4_0_scalar>, OneHalf<0> {
   static HWY_INLINE const int8_t* codes(const uint8_t* in, int8_t* buffer) {
     split_nibbles(in + 2, 8, buffer);
     return buffer;
   }
 };
 
-struct Q41 {
-  static constexpr size_t kBytes = 20;
-  static constexpr size_t kElements = 32;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = q4_1_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale, float* min) {
-    return finite_half(in, *scale) && finite_half(in + 2, *min);
-  }
+struct Q41 : Geometry<20, 32, 32, q4_1_scalar>, TwoHalves {
   static HWY_INLINE const int8_t* codes(const uint8_t* in, int8_t* buffer) {
     split_nibbles(in + 4, 0, buffer);
     return buffer;
   }
 };
 
-struct Q50 {
-  static constexpr size_t kBytes = 22;
-  static constexpr size_t kElements = 32;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = q5_0_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in, *scale); }
+struct Q50 : Geometry<22, 32, 32, q5_0_scalar>, OneHalf<0> {
   static HWY_INLINE const int8_t* codes(const uint8_t* in, int8_t* buffer) {
     split_five_bits(in + 6, in + 2, 16, buffer);
     return buffer;
   }
 };
 
-struct Q51 {
-  static constexpr size_t kBytes = 24;
-  static constexpr size_t kElements = 32;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = q5_1_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale, float* min) {
-    return finite_half(in, *scale) && finite_half(in + 2, *min);
-  }
+struct Q51 : Geometry<24, 32, 32, q5_1_scalar>, TwoHalves {
   static HWY_INLINE const int8_t* codes(const uint8_t* in, int8_t* buffer) {
     split_five_bits(in + 8, in + 4, 0, buffer);
     return buffer;
   }
 };
 
-struct Q80 {
-  static constexpr size_t kBytes = 34;
-  static constexpr size_t kElements = 32;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = q8_0_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in, *scale); }
+struct Q80 : Geometry<34, 32, 32, q8_0_scalar>, OneHalf<0> {
   static HWY_INLINE const int8_t* codes(const uint8_t* in, int8_t*) { return reinterpret_cast<const int8_t*>(in + 2); }
 };
 
-struct Q81 {
-  static constexpr size_t kBytes = 36;
-  static constexpr size_t kElements = 32;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = q8_1_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in, *scale); }
+struct Q81 : Geometry<36, 32, 32, q8_1_scalar>, OneHalf<0> {
   static HWY_INLINE const int8_t* codes(const uint8_t* in, int8_t*) { return reinterpret_cast<const int8_t*>(in + 4); }
 };
 
-struct Q8K {
-  static constexpr size_t kBytes = 292;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 256;
-  static constexpr auto kScalar = q8_k_scalar;
+struct Q8K : Geometry<292, 256, 256, q8_k_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     *scale = load<float>(in);
     return (load<uint32_t>(in) & 0x7F800000U) != 0x7F800000U;

@@ -3,10 +3,7 @@
 //
 // A block is decoded in two stages. The kernel unpacks its codes to signed bytes; decode_block then makes
 // scale * code (+ min) of each, group by group, and writes it as f32, bf16 or f16. A kernel is a struct, in an unnamed
-// namespace because each file has its own, with
-//   kBytes, kElements          the block's geometry
-//   kGroup                     elements that share a scale, at least 16
-//   kScalar                    its scalar twin
+// namespace because each file has its own, that inherits its Geometry and has
 //   scales(in, scale)          the groups' scales as f32; false if a value of the block may be NaN
 //   scales(in, scale, min)     instead of that where groups have a min, which is added
 //   codes(in, buffer)          the codes of all elements, in order, in `buffer` or elsewhere
@@ -147,6 +144,27 @@ struct ToF16 {
     out = hn::IfThenElse(hn::Gt(magnitude, number(0x477FEFFF)), number(0x7C00), out);
     out = hn::IfThenElse(hn::Gt(magnitude, number(0x7F800000)), quiet_nan, out);
     return hn::Or(out, sign);
+  }
+};
+
+// Of a block: its bytes and elements, how many of these share a scale (at least 16), and the scalar twin.
+template <size_t bytes, size_t elements, size_t group, DecodeF32 twin>
+struct Geometry {
+  static constexpr size_t kBytes = bytes;
+  static constexpr size_t kElements = elements;
+  static constexpr size_t kGroup = group;
+  static constexpr DecodeF32 kScalar = twin;
+};
+
+// The scales of blocks with one f16 scale `at` bytes from their start, and of those that start with f16 scale and min.
+template <size_t at>
+struct OneHalf {
+  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in + at, *scale); }
+};
+
+struct TwoHalves {
+  static HWY_INLINE bool scales(const uint8_t* in, float* scale, float* min) {
+    return finite_half(in, *scale) && finite_half(in + 2, *min);
   }
 };
 

@@ -46,12 +46,7 @@ HWY_INLINE void nibble_scales(float d, const uint8_t* packed, float* scale) {
   }
 }
 
-struct Iq2Xxs {
-  static constexpr size_t kBytes = 66;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = iq2_xxs_scalar;
-
+struct Iq2Xxs : Geometry<66, 256, 32, iq2_xxs_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     float d = 0;
     if (!finite_half(in, d)) return false;
@@ -71,12 +66,7 @@ struct Iq2Xxs {
   }
 };
 
-struct Iq2Xs {
-  static constexpr size_t kBytes = 74;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 16;
-  static constexpr auto kScalar = iq2_xs_scalar;
-
+struct Iq2Xs : Geometry<74, 256, 16, iq2_xs_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     float d = 0;
     if (!finite_half(in, d)) return false;
@@ -93,12 +83,7 @@ struct Iq2Xs {
   }
 };
 
-struct Iq2S {
-  static constexpr size_t kBytes = 82;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 16;
-  static constexpr auto kScalar = iq2_s_scalar;
-
+struct Iq2S : Geometry<82, 256, 16, iq2_s_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     float d = 0;
     if (!finite_half(in, d)) return false;
@@ -115,12 +100,7 @@ struct Iq2S {
   }
 };
 
-struct Iq3Xxs {
-  static constexpr size_t kBytes = 98;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = iq3_xxs_scalar;
-
+struct Iq3Xxs : Geometry<98, 256, 32, iq3_xxs_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     float d = 0;
     if (!finite_half(in, d)) return false;
@@ -141,12 +121,7 @@ struct Iq3Xxs {
   }
 };
 
-struct Iq3S {
-  static constexpr size_t kBytes = 110;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = iq3_s_scalar;
-
+struct Iq3S : Geometry<110, 256, 32, iq3_s_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     float d = 0;
     if (!finite_half(in, d)) return false;
@@ -173,12 +148,7 @@ HWY_INLINE uint64_t iq1_codes(size_t i, bool is_negative) {
   return ((row8(kIq1Grid, i) << 3 | kOnes << 7) - offset) ^ kOnes << 7;
 }
 
-struct Iq1S {
-  static constexpr size_t kBytes = 50;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = iq1_s_scalar;
-
+struct Iq1S : Geometry<50, 256, 32, iq1_s_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     float d = 0;
     if (!finite_half(in, d)) return false;
@@ -201,12 +171,7 @@ struct Iq1S {
   }
 };
 
-struct Iq1M {
-  static constexpr size_t kBytes = 56;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 16;
-  static constexpr auto kScalar = iq1_m_scalar;
-
+struct Iq1M : Geometry<56, 256, 16, iq1_m_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     const auto packed = load<uint64_t>(in + 48);
     const uint64_t bits =

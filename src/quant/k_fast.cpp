@@ -43,12 +43,7 @@ HWY_INLINE V two_bits(V bytes) {
   return hn::And(hn::ShiftRight<kShift>(bytes), hn::Set(Bytes32(), uint8_t{3}));
 }
 
-struct Q2K {
-  static constexpr size_t kBytes = 84;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 16;
-  static constexpr auto kScalar = q2_k_scalar;
-
+struct Q2K : Geometry<84, 256, 16, q2_k_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale, float* min) {
     float d = 0;
     float dmin = 0;
@@ -77,12 +72,7 @@ struct Q2K {
   }
 };
 
-struct Q3K {
-  static constexpr size_t kBytes = 110;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 16;
-  static constexpr auto kScalar = q3_k_scalar;
-
+struct Q3K : Geometry<110, 256, 16, q3_k_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     float d = 0;
     if (!finite_half(in + 108, d)) return false;
@@ -124,12 +114,7 @@ struct Q3K {
   }
 };
 
-struct Q4K {
-  static constexpr size_t kBytes = 144;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = q4_k_scalar;
-
+struct Q4K : Geometry<144, 256, 32, q4_k_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale, float* min) {
     float d = 0;
     float dmin = 0;
@@ -152,12 +137,7 @@ struct Q4K {
   }
 };
 
-struct Q5K {
-  static constexpr size_t kBytes = 176;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = q5_k_scalar;
-
+struct Q5K : Geometry<176, 256, 32, q5_k_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale, float* min) { return Q4K::scales(in, scale, min); }
 
   // Nibbles, and 16 where bit `mask` of high is set.
@@ -183,12 +163,7 @@ struct Q5K {
   }
 };
 
-struct Q6K {
-  static constexpr size_t kBytes = 210;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 16;
-  static constexpr auto kScalar = q6_k_scalar;
-
+struct Q6K : Geometry<210, 256, 16, q6_k_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     float d = 0;
     if (!finite_half(in + 208, d)) return false;

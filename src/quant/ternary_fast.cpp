@@ -29,12 +29,7 @@ HWY_INLINE void base_3(D bytes, const uint8_t* in, size_t count, size_t digits, 
   }
 }
 
-struct Tq10 {
-  static constexpr size_t kBytes = 54;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 256;
-  static constexpr auto kScalar = tq1_0_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in + 52, *scale); }
+struct Tq10 : Geometry<54, 256, 256, tq1_0_scalar>, OneHalf<52> {
   static HWY_INLINE const int8_t* codes(const uint8_t* in, int8_t* buffer) {
     auto* out = reinterpret_cast<uint8_t*>(buffer);
     base_3(Bytes32(), in, 32, 5, out);
@@ -44,13 +39,7 @@ struct Tq10 {
   }
 };
 
-struct Tq20 {
-  static constexpr size_t kBytes = 66;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 256;
-  static constexpr auto kScalar = tq2_0_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in + 64, *scale); }
-
+struct Tq20 : Geometry<66, 256, 256, tq2_0_scalar>, OneHalf<64> {
   template <int kShift, class V>
   static HWY_INLINE V code(V q) {
     return hn::Sub(hn::And(hn::ShiftRight<kShift>(q), hn::Set(Bytes32(), uint8_t{3})), hn::Set(Bytes32(), uint8_t{1}));
@@ -71,12 +60,7 @@ struct Tq20 {
   }
 };
 
-struct Q10 {
-  static constexpr size_t kBytes = 18;
-  static constexpr size_t kElements = 128;
-  static constexpr size_t kGroup = 128;
-  static constexpr auto kScalar = q1_0_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in, *scale); }
+struct Q10 : Geometry<18, 128, 128, q1_0_scalar>, OneHalf<0> {
   static HWY_INLINE const int8_t* codes(const uint8_t* in, int8_t* buffer) {
     for (size_t i = 0; i < 16; ++i) {
       const uint64_t eight = with_signs(0x0101010101010101U, kSignMasks[in[2 + i] ^ 0xFFU]);
@@ -86,13 +70,7 @@ struct Q10 {
   }
 };
 
-struct Q20 {
-  static constexpr size_t kBytes = 18;
-  static constexpr size_t kElements = 64;
-  static constexpr size_t kGroup = 64;
-  static constexpr auto kScalar = q2_0_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in, *scale); }
-
+struct Q20 : Geometry<18, 64, 64, q2_0_scalar>, OneHalf<0> {
   template <int kShift, class V>
   static HWY_INLINE V code(V q) {
     return hn::Sub(hn::And(hn::ShiftRight<kShift>(q), hn::Set(Bytes16(), uint8_t{3})), hn::Set(Bytes16(), uint8_t{1}));

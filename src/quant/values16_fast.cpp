@@ -24,24 +24,14 @@ HWY_INLINE void look_up(const std::array<int8_t, 16>& values, const uint8_t* in,
   hn::StoreU(hn::TableLookupBytes(table, hn::BitCast(signed_bytes, hn::ShiftRight<4>(q))), signed_bytes, high);
 }
 
-struct Iq4Nl {
-  static constexpr size_t kBytes = 18;
-  static constexpr size_t kElements = 32;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = iq4_nl_scalar;
-  static HWY_INLINE bool scales(const uint8_t* in, float* scale) { return finite_half(in, *scale); }
+struct Iq4Nl : Geometry<18, 32, 32, iq4_nl_scalar>, OneHalf<0> {
   static HWY_INLINE const int8_t* codes(const uint8_t* in, int8_t* buffer) {
     look_up(kIq4Values, in + 2, buffer, buffer + 16);
     return buffer;
   }
 };
 
-struct Iq4Xs {
-  static constexpr size_t kBytes = 136;
-  static constexpr size_t kElements = 256;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = iq4_xs_scalar;
-
+struct Iq4Xs : Geometry<136, 256, 32, iq4_xs_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     float d = 0;
     if (!finite_half(in, d)) return false;
@@ -60,11 +50,7 @@ struct Iq4Xs {
   }
 };
 
-struct Mxfp4 {
-  static constexpr size_t kBytes = 17;
-  static constexpr size_t kElements = 32;
-  static constexpr size_t kGroup = 32;
-  static constexpr auto kScalar = mxfp4_scalar;
+struct Mxfp4 : Geometry<17, 32, 32, mxfp4_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     *scale = e8m0_half(in[0]);
     return true;
@@ -75,12 +61,7 @@ struct Mxfp4 {
   }
 };
 
-struct Nvfp4 {
-  static constexpr size_t kBytes = 36;
-  static constexpr size_t kElements = 64;
-  static constexpr size_t kGroup = 16;
-  static constexpr auto kScalar = nvfp4_scalar;
-
+struct Nvfp4 : Geometry<36, 64, 16, nvfp4_scalar> {
   static HWY_INLINE bool scales(const uint8_t* in, float* scale) {
     static constexpr auto kScales = [] {
       std::array<float, 256> out{};
