@@ -59,8 +59,8 @@ Status check_safetensors(const InputFile& file, const Manifest& manifest, const 
   if (header_bytes > kMaxHeaderBytes || header_bytes > file.size_bytes() - sizeof(uint64_t))
     return fail(ErrorCode::kArchive, "{}: a header of {} bytes does not fit", file.path(), header_bytes);
   HR_TRY(const std::string text, read_range(file, sizeof(uint64_t), header_bytes));
-  HR_TRY(const Json header,
-         parse_bounded_json(text, ErrorCode::kArchive, file.path(), JsonLimits{.bytes = kMaxHeaderBytes}));
+  const JsonLimits limits{.bytes = kMaxHeaderBytes, .tree_bytes = 2 * file.size_bytes() + 10'000'000};
+  HR_TRY(const Json header, parse_bounded_json(text, ErrorCode::kArchive, file.path(), limits));
   size_t known = header.contains("__metadata__") ? 1 : 0;
   for (const ManifestParameter& p : manifest.parameters) {
     if (p.file != archive.file) continue;
