@@ -62,7 +62,8 @@ std::string repeated(const std::string& before, const std::string& item, const s
   return out + after;
 }
 
-std::string numbered(const std::string& before, const std::function<std::string(size_t)>& item, const std::string& after) {
+std::string numbered(const std::string& before, const std::function<std::string(size_t)>& item,
+                     const std::string& after) {
   std::string out = before;
   for (size_t i = 0; out.size() < kBytes; ++i) out += item(i);
   return out + after;
@@ -100,36 +101,61 @@ const Dense kCases[] = {
     {"manifest", "objects", [] { return repeated(kFormat + "],\"parameters\":[{}", ",{}", "]}"); }},
     {"manifest", "arrays", [] { return repeated(kFormat + "],\"texts\":[[]", ",[]", "]}"); }},
     {"manifest", "keys",
-     [] { return numbered(kFormat + "]", [](size_t i) { return ",\"" + name_of(i) + "\":0"; }, "}"); }},
+     [] {
+       return numbered(
+           kFormat + "]", [](size_t i) { return ",\"" + name_of(i) + "\":0"; }, "}");
+     }},
     {"vocabulary", "pieces",
-     [] { return repeated(R"({"format":"headrace.vocabulary","version":1,"kind":"gpt2","pieces":["")", ",\"\"",
-                          R"(],"types":[1]})"); }},
+     [] {
+       return repeated(R"({"format":"headrace.vocabulary","version":1,"kind":"gpt2","pieces":["")", ",\"\"",
+                       R"(],"types":[1]})");
+     }},
     {"vocabulary", "bytes",
-     [] { return repeated(R"({"format":"headrace.vocabulary","version":1,"kind":"gpt2","types":[1],"pieces":[[0)", ",0",
-                          "]]}"); }},
+     [] {
+       return repeated(R"({"format":"headrace.vocabulary","version":1,"kind":"gpt2","types":[1],"pieces":[[0)", ",0",
+                       "]]}");
+     }},
     {"manifest", "long_string", [] { return kFormat + "\"" + std::string(kBytes, 'a') + "\"]}"; }},
     {"archive", "keys",
-     [] { return archive(numbered("{\"a\":0", [](size_t i) { return ",\"" + name_of(i) + "x\":0"; }, "}")); }},
+     [] {
+       return archive(numbered(
+           "{\"a\":0", [](size_t i) { return ",\"" + name_of(i) + "x\":0"; }, "}"));
+     }},
     {"archive", "numbers", [] { return archive(repeated("{\"a\":[0", ",0", "]}")); }},
     {"hir", "nodes",
-     [] { return numbered(kFunction, [](size_t i) { return fmt::format("%{}=abs(%{}):f32[]\n", i + 1, i); }, "return %1}"); }},
-    {"hir", "operands", [] { return repeated(kFunction + "%1 = optimization_barrier(%0", ",%0", "): f32[] return %1}"); }},
+     [] {
+       return numbered(
+           kFunction, [](size_t i) { return fmt::format("%{}=abs(%{}):f32[]\n", i + 1, i); }, "return %1}");
+     }},
+    {"hir", "operands",
+     [] { return repeated(kFunction + "%1 = optimization_barrier(%0", ",%0", "): f32[] return %1}"); }},
     {"hir", "dims", [] { return repeated("headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1", ",1", "]"); }},
     {"hir", "terms", [] { return repeated("headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[a", "+a", "]"); }},
     {"hir", "ints",
-     [] { return repeated(kFunction + "%1 = broadcast_in_dim(%0) {shape = [], dims = [0", ",0", "]}: f32[] return %1}"); }},
-    {"hir", "literal", [] { return repeated(kFunction + "%1 = constant() {value = dense f64[3000000] [0", ",0", "]"); }},
-    {"hir", "undefined", [] { return repeated(kFunction + "%1 = optimization_barrier(%9", ",%9", "): f32[] return %1}"); }},
+     [] {
+       return repeated(kFunction + "%1 = broadcast_in_dim(%0) {shape = [], dims = [0", ",0", "]}: f32[] return %1}");
+     }},
+    {"hir", "literal",
+     [] { return repeated(kFunction + "%1 = constant() {value = dense f64[3000000] [0", ",0", "]"); }},
+    {"hir", "undefined",
+     [] { return repeated(kFunction + "%1 = optimization_barrier(%9", ",%9", "): f32[] return %1}"); }},
     {"hir", "symbols",
-     [] { return numbered("headrace.module 1 \"m\"", [](size_t i) { return " symbol a" + name_of(i) + "[0,0]"; }, ""); }},
+     [] {
+       return numbered(
+           "headrace.module 1 \"m\"", [](size_t i) { return " symbol a" + name_of(i) + "[0,0]"; }, "");
+     }},
     {"hir", "twice", [] { return repeated("headrace.module 1 \"m\"", " symbol a[0,0]", ""); }},
     {"hir", "lines", [] { return repeated("headrace.module 1 \"m\"", "\n", ""); }},
     {"hir", "places",
      [] {
-       return numbered(kFunction, [](size_t i) { return fmt::format("%{}=abs(%0):f32[]@\"{}\"\n", i + 1, i); }, "return %1}");
+       return numbered(
+           kFunction, [](size_t i) { return fmt::format("%{}=abs(%0):f32[]@\"{}\"\n", i + 1, i); }, "return %1}");
      }},
     {"hir", "recipes",
-     [] { return numbered("headrace.module 1 \"m\"", [](size_t i) { return fmt::format(" recipe {}{{}}", i); }, ""); }},
+     [] {
+       return numbered(
+           "headrace.module 1 \"m\"", [](size_t i) { return fmt::format(" recipe {}{{}}", i); }, "");
+     }},
     {"hir", "functions", [] { return repeated("headrace.module 1 \"m\"", " func public \"\"()->(){return}", ""); }},
 };
 

@@ -23,7 +23,7 @@ namespace headrace::fuzz {
 namespace {
 
 constexpr int64_t kOffBytes = INT64_MAX;
-std::atomic<int64_t> live_bytes = 0;   // since the bound was set; frees of older memory make it smaller
+std::atomic<int64_t> live_bytes = 0;  // since the bound was set; frees of older memory make it smaller
 std::atomic<int64_t> bound_bytes = kOffBytes;
 
 void on_allocate(size_t bytes) {
@@ -31,8 +31,8 @@ void on_allocate(size_t bytes) {
   const int64_t bound = bound_bytes;
   if (now <= bound) return;
   bound_bytes = kOffBytes;  // the message allocates, too
-  broken("allocated " + std::to_string(now) + " bytes (the last " + std::to_string(bytes) + " at once), the input allows " +
-         std::to_string(bound));
+  broken("allocated " + std::to_string(now) + " bytes (the last " + std::to_string(bytes) +
+         " at once), the input allows " + std::to_string(bound));
 }
 
 void on_free(size_t bytes) { live_bytes -= static_cast<int64_t>(bytes); }

@@ -42,7 +42,8 @@ TEST_P(Replay, ComesBack) {
 
 INSTANTIATE_TEST_SUITE_P(Corpus, Replay, ::testing::ValuesIn(cases()), [](const auto& test) {
   std::string name = std::string(test.param.target.name) + "_" + test.param.file.filename().string();
-  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 });
 

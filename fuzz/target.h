@@ -35,8 +35,8 @@ struct Registration {
   explicit Registration(Target target) { targets().push_back(target); }
 };
 
-#define HR_FUZZ_TARGET(name)                                                            \
-  static void fuzz_##name(::headrace::fuzz::Input input);                               \
+#define HR_FUZZ_TARGET(name)                                                                 \
+  static void fuzz_##name(::headrace::fuzz::Input input);                                    \
   static const ::headrace::fuzz::Registration kFuzz_##name({#name, fuzz_##name}); /*NOLINT*/ \
   static void fuzz_##name(::headrace::fuzz::Input input)
 

@@ -42,7 +42,7 @@ found=build/fuzz/found
 mkdir -p "$found"
 # One allocation of more than 512 MB is refused in any case; the rule itself (four times the input and 16 MB) is counted by the
 # targets (fuzz/memory.cpp).
-options=(-max_total_time="$seconds" -timeout=10 -malloc_limit_mb=512 -rss_limit_mb=2048 -max_len=65536 -use_value_profile=1
+options=(-max_total_time="$seconds" -timeout=10 -malloc_limit_mb=512 -rss_limit_mb=2048 -max_len=65536
   -print_final_stats=1 -artifact_prefix="$found/")
 failed=()
 for target in "${targets[@]}"; do

@@ -147,7 +147,8 @@ Result<std::optional<Vocabulary>> read_vocabulary(const Checkpoint& checkpoint, 
     return std::nullopt;
   }
   if (pieces->size() > kMaxPieces) {
-    warnings.add("tokenizer: {} pieces, more than the {} spelt; tokens are shown by id only", pieces->size(), kMaxPieces);
+    warnings.add("tokenizer: {} pieces, more than the {} spelt; tokens are shown by id only", pieces->size(),
+                 kMaxPieces);
     return std::nullopt;
   }
   HR_TRY(auto types, piece_types(checkpoint, pieces->size()));

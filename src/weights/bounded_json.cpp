@@ -16,8 +16,8 @@ constexpr size_t kMemberBytes = 112;
 constexpr size_t kContainerBytes = 64;
 constexpr size_t kStringBytes = 48;
 
-// Builds the tree from events. nlohmann's own builder cannot stop half-way, keeps the last of two equal keys in silence,
-// and with a callback takes quadratic time for an array of objects. Every handler returns false to stop.
+// Builds the tree from events. nlohmann's own builder cannot stop half-way, keeps the last of two equal keys in
+// silence, and with a callback takes quadratic time for an array of objects. Every handler returns false to stop.
 class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
   TreeBuilder(const JsonLimits& limits, size_t tree_bytes) : limits_(limits), budget_bytes_(tree_bytes) {}

@@ -75,6 +75,7 @@ class Reader {
   template <class T>
   void read(std::vector<T>& out) {
     if (!value_.is_array()) return fault("not an array");
+    out.clear();
     // Stops where no more faults are told: items that say nothing must not cost what a whole one does.
     for (size_t i = 0; i < value_.size() && faults_.size() < kMaxFaults; ++i) {
       T item{};
