@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs, builds and runs every test. Goes on after a failed check, ends with a verdict, and exits non-zero on any
-# failure.   ./test.sh [--fast]   (--fast leaves out clang-tidy and the sanitizer build)
+# failure.   ./test.sh [--fast]   (--fast leaves out clang-tidy, the sanitizer build and fuzzing)
 set -euo pipefail
 source "$(dirname "$0")/scripts/common.sh"
 
@@ -41,6 +41,7 @@ check "engine and Python tests" python_tests
 if ! $fast; then
   check "clang-tidy" scripts/check_tidy.sh
   check "tests under AddressSanitizer and UndefinedBehaviorSanitizer" sanitized_tests
+  check "fuzzing, 15 s a target" scripts/fuzz.sh --seconds 15
 fi
 
 printf '\n'

@@ -1,5 +1,6 @@
 # Compiler settings that every target of this project shares, and the switches a builder may set.
 option(HEADRACE_BENCH "Build the benchmarks" OFF)
+option(HEADRACE_FUZZ "Build the libFuzzer targets of fuzz/ (needs clang)" OFF)
 option(HEADRACE_WERROR "Treat warnings as errors" ON)
 set(HEADRACE_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=..., for example address,undefined")
 
@@ -23,14 +24,20 @@ target_compile_options(headrace_options INTERFACE
   # Results must not depend on whether the compiler fuses a multiply with an add.
   -ffp-contract=off -fno-fast-math
   # g++ 12 sees uninitialised values in every std::optional<std::vector> that is moved (GCC bug 80635).
-  -Wno-maybe-uninitialized)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
 if(HEADRACE_SANITIZE)
   add_compile_options(-fsanitize=${HEADRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  # Instrumented code makes the warnings that follow data flow misfire (the manual says so under -fsanitize).
-  add_compile_options(-Wno-array-bounds -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow)
+  # Instrumented code makes g++'s warnings that follow data flow misfire (the manual says so under -fsanitize).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-array-bounds -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow)
+  endif()
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${HEADRACE_SANITIZE})
+endif()
+if(HEADRACE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # coverage of every file, for the targets to be guided by
+  add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 
 # The base directory makes cache entries independent of the build folder's name; the sloppiness is what ccache asks for

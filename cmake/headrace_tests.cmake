@@ -28,6 +28,14 @@ if(test_sources)
   endforeach()
 endif()
 
+# The fuzz targets on their committed inputs. A program of its own: it counts every allocation.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/*_fuzz.cpp)
+add_executable(headrace_replay fuzz/replay_test.cpp fuzz/dense_test.cpp fuzz/target.cpp fuzz/memory.cpp ${fuzz_sources})
+target_link_libraries(headrace_replay PRIVATE headrace headrace_options GTest::gtest_main)
+target_compile_definitions(headrace_replay PRIVATE HEADRACE_TESTDATA="${PROJECT_SOURCE_DIR}/testdata")
+add_test(NAME fuzz.replay COMMAND headrace_replay --gtest_brief=1)
+set_tests_properties(fuzz.replay PROPERTIES LABELS unit TIMEOUT 120)
+
 # Checks in Python that need nothing but its standard library.
 function(add_python_test name)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

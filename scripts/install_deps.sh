@@ -8,7 +8,8 @@ build_packages=(
   libblis-serial-dev libcli11-dev libexpected-dev libfmt-dev libhwy-dev libtbb-dev libxxhash-dev nlohmann-json3-dev
 )
 test_packages=(
-  ccache clang-format-14 clang-tidy-14 libbenchmark-dev libgmock-dev libgtest-dev librapidcheck-dev time
+  ccache clang-14 clang-format-14 clang-tidy-14 libbenchmark-dev libclang-rt-14-dev libgmock-dev libgtest-dev
+  librapidcheck-dev time
 )
 
 wanted=("${build_packages[@]}")

@@ -16,9 +16,10 @@
 namespace headrace {
 
 // A metadata array, one typed vector: a vocabulary of 262,144 pieces, scores and kinds must not cost a variant per
-// item. Arrays of arrays are not representable; a GGUF that holds one is refused by key.
+// item. Integers lose their width but for those of 8 bits: a file of them may cost four times its size, not eight.
+// Arrays of arrays are not representable; a GGUF that holds one is refused by key.
 using MetaArray = std::variant<std::vector<bool>, std::vector<int64_t>, std::vector<uint64_t>, std::vector<double>,
-                               std::vector<std::string>>;
+                               std::vector<std::string>, std::vector<int8_t>, std::vector<uint8_t>>;
 
 // A metadata value as the container gives it. Integers keep their signedness and lose their width; formats/meta.h reads
 // them with lossless conversion.

@@ -76,7 +76,7 @@ Result<MetaArray> as_array(Result<std::vector<T>> items) {
 Result<MetaArray> read_items(HeaderReader& reader, ValueType type, uint64_t count) {
   switch (type) {
     case ValueType::kU8:
-      return as_array(read_numbers<uint8_t, uint64_t>(reader, count));
+      return as_array(read_numbers<uint8_t, uint8_t>(reader, count));
     case ValueType::kU16:
       return as_array(read_numbers<uint16_t, uint64_t>(reader, count));
     case ValueType::kU32:
@@ -84,7 +84,7 @@ Result<MetaArray> read_items(HeaderReader& reader, ValueType type, uint64_t coun
     case ValueType::kU64:
       return as_array(read_numbers<uint64_t, uint64_t>(reader, count));
     case ValueType::kI8:
-      return as_array(read_numbers<int8_t, int64_t>(reader, count));
+      return as_array(read_numbers<int8_t, int8_t>(reader, count));
     case ValueType::kI16:
       return as_array(read_numbers<int16_t, int64_t>(reader, count));
     case ValueType::kI32:
@@ -118,6 +118,8 @@ template <class T>
 MetaValue first_item(const std::vector<T>& items) {
   return {.value = items[0]};
 }
+MetaValue first_item(const std::vector<int8_t>& items) { return {.value = int64_t{items[0]}}; }
+MetaValue first_item(const std::vector<uint8_t>& items) { return {.value = uint64_t{items[0]}}; }
 
 Result<MetaValue> read_value(HeaderReader& reader, ValueType type) {
   if (type == ValueType::kArray) {

@@ -12,7 +12,7 @@ namespace headrace {
 
 namespace {
 
-constexpr uint64_t kMaxTensors = 1U << 20;  // the largest models hold a few thousand
+constexpr uint64_t kMaxTensors = 1U << 17;  // the largest models hold a few thousand
 constexpr uint64_t kMaxNameBytes = 64;      // the format's limit
 constexpr uint32_t kMaxDims = 4;
 constexpr uint64_t kMinTensorBytes = 8 + 4 + 8 + 4 + 8;  // name length, dims, one dim, type, offset

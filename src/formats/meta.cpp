@@ -33,6 +33,8 @@ std::optional<int64_t> to_int(double value) {
   if (!(value >= -0x1p63 && value < 0x1p63) || value != std::trunc(value)) return std::nullopt;
   return static_cast<int64_t>(value);
 }
+std::optional<int64_t> to_int(int8_t value) { return value; }
+std::optional<int64_t> to_int(uint8_t value) { return value; }
 template <class T>
 std::optional<int64_t> to_int(const T&) {
   return std::nullopt;
@@ -49,6 +51,8 @@ std::optional<double> to_float(uint64_t value) {
   if (out >= 0x1p64 || static_cast<uint64_t>(out) != value) return std::nullopt;
   return out;
 }
+std::optional<double> to_float(int8_t value) { return value; }
+std::optional<double> to_float(uint8_t value) { return value; }
 template <class T>
 std::optional<double> to_float(const T&) {
   return std::nullopt;
@@ -62,6 +66,10 @@ template <>
 constexpr std::string_view kTypeName<int64_t> = "integer";
 template <>
 constexpr std::string_view kTypeName<uint64_t> = "unsigned integer";
+template <>
+constexpr std::string_view kTypeName<int8_t> = "integer";
+template <>
+constexpr std::string_view kTypeName<uint8_t> = "unsigned integer";
 template <>
 constexpr std::string_view kTypeName<double> = "float";
 template <>
@@ -83,6 +91,8 @@ std::string type_name(const MetaValue& value) {
 std::string show(bool value) { return value ? "true" : "false"; }
 std::string show(int64_t value) { return fmt::format("{}", value); }
 std::string show(uint64_t value) { return fmt::format("{}", value); }
+std::string show(int8_t value) { return fmt::format("{}", value); }
+std::string show(uint8_t value) { return fmt::format("{}", value); }
 // The shortest digits that give the number back; most floats of a GGUF are f32.
 std::string show(double value) {
   const auto narrow = static_cast<float>(value);
@@ -126,12 +136,15 @@ std::optional<std::vector<T>> convert_items(const MetaValue& value, const Conver
   return std::visit(
       [&]<class Item>(const std::vector<Item>& items) -> std::optional<std::vector<T>> {
         std::vector<T> out;
-        for (size_t i = 0; i < items.size(); ++i) {
-          // The cast turns vector<bool>'s proxy into a bool; strings must not be copied.
-          std::optional<T> item;
-          if constexpr (!std::is_same_v<Item, std::string>) item = convert(static_cast<Item>(items[i]));
-          if (!item) return std::nullopt;
-          out.push_back(*item);
+        if constexpr (std::is_same_v<Item, std::string>) {
+          if (!items.empty()) return std::nullopt;
+        } else {
+          out.reserve(items.size());
+          for (size_t i = 0; i < items.size(); ++i) {
+            const std::optional<T> item = convert(static_cast<Item>(items[i]));  // the cast is for vector<bool>'s proxy
+            if (!item) return std::nullopt;
+            out.push_back(*item);
+          }
         }
         return out;
       },
@@ -175,6 +188,13 @@ bool meta_is_array(const Checkpoint& checkpoint, std::string_view key) {
   return value != nullptr && std::holds_alternative<MetaArray>(value->value);
 }
 
+std::optional<size_t> meta_array_size(const Checkpoint& checkpoint, std::string_view key) {
+  const MetaValue* value = find(checkpoint, key);
+  const auto* array = value == nullptr ? nullptr : std::get_if<MetaArray>(&value->value);
+  if (array == nullptr) return std::nullopt;
+  return std::visit([](const auto& items) { return items.size(); }, *array);
+}
+
 Result<std::optional<std::vector<int64_t>>> meta_int_array(const Checkpoint& checkpoint, std::string_view key) {
   const auto convert = [](const auto& item) { return to_int(item); };
   return lookup<std::vector<int64_t>>(checkpoint, key, "an array of integers",
@@ -211,12 +231,11 @@ Result<const std::vector<std::string>*> meta_string_array(const Checkpoint& chec
 Result<std::optional<std::vector<int64_t>>> meta_int_each(const Checkpoint& checkpoint, std::string_view key,
                                                           int64_t count) {
   HR_CHECK(count >= 0);
-  if (meta_is_array(checkpoint, key)) {
-    HR_TRY(auto items, meta_int_array(checkpoint, key));
-    if (items->size() != static_cast<size_t>(count))
-      return fail(ErrorCode::kConfigValue, "key '{}' is an array of {}, expected {} items or one integer", key,
-                  items->size(), count);
-    return items;
+  if (const auto size = meta_array_size(checkpoint, key)) {
+    if (*size != static_cast<size_t>(count))
+      return fail(ErrorCode::kConfigValue, "key '{}' is an array of {}, expected {} items or one integer", key, *size,
+                  count);
+    return meta_int_array(checkpoint, key);
   }
   HR_TRY(const auto one, meta_int(checkpoint, key));
   if (!one) return std::optional<std::vector<int64_t>>();

@@ -22,6 +22,8 @@ namespace headrace {
 
 // A scalar is not an array here; meta_is_array tells which of the two a key holds.
 [[nodiscard]] bool meta_is_array(const Checkpoint& checkpoint, std::string_view key);
+// Items of an array; nullopt for everything else. To be asked before a long array is converted for nothing.
+[[nodiscard]] std::optional<size_t> meta_array_size(const Checkpoint& checkpoint, std::string_view key);
 [[nodiscard]] Result<std::optional<std::vector<int64_t>>> meta_int_array(const Checkpoint& checkpoint,
                                                                          std::string_view key);
 [[nodiscard]] Result<std::optional<std::vector<double>>> meta_float_array(const Checkpoint& checkpoint,

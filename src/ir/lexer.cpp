@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 
 namespace headrace::hir {
 
@@ -17,11 +16,6 @@ bool is_value(char c) { return is_digit(c) || c == '#'; }
 bool is_number(char c) { return is_digit(c) || c == '.' || c == 'e' || c == '+' || c == '-'; }
 
 }  // namespace
-
-Lexer::Lexer(std::string_view text) : text_(text), line_starts_{0} {
-  for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1))
-    line_starts_.push_back(end + 1);
-}
 
 void Lexer::skip_blank() {
   while (at_ < text_.size()) {
@@ -72,8 +66,9 @@ Result<Token> Lexer::next() {
 }
 
 std::string Lexer::position(size_t offset) const {
-  const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
-  return fmt::format("{}:{}", next - line_starts_.begin(), offset - *std::prev(next) + 1);
+  const std::string_view before = text_.substr(0, offset);
+  const size_t line_start = before.rfind('\n') + 1;  // npos + 1 = 0: the first line
+  return fmt::format("{}:{}", std::count(before.begin(), before.end(), '\n') + 1, offset - line_start + 1);
 }
 
 Result<std::string> unescape(std::string_view text) {

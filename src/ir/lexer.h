@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 
@@ -21,17 +20,16 @@ struct Token {
 // Splits the text lazily; never looks further than one token.
 class Lexer {
  public:
-  explicit Lexer(std::string_view text);
+  explicit Lexer(std::string_view text) : text_(text) {}
   // Errors: kHirParse for a character that starts no token or an unterminated string.
   [[nodiscard]] Result<Token> next();
-  // `line:column` of an offset, both from 1. Cheap: a text may hold as many faults as values.
+  // `line:column` of an offset, both from 1. Counts the lines before it.
   [[nodiscard]] std::string position(size_t offset) const;
 
  private:
   void skip_blank();
   [[nodiscard]] std::string_view take(size_t start, bool (*wanted)(char));
   std::string_view text_;
-  std::vector<size_t> line_starts_;
   size_t at_ = 0;
 };
 

@@ -26,22 +26,30 @@ class Linker {
   }
 
  private:
+  // To tell more helps nobody, and finding a position costs a look at the text before it.
+  static constexpr size_t kMaxFaults = 20;
+
+  template <class... A>
+  void fault(size_t offset, fmt::format_string<A...> text, A&&... args) {
+    if (faults_.size() < kMaxFaults)
+      faults_.push_back(fmt::format("{}: {}", in_.position(offset), fmt::format(text, std::forward<A>(args)...)));
+  }
+
   void check(const RawGraph& raw) {
     std::unordered_map<uint32_t, size_t> results;  // number -> how many results
     for (uint32_t i = 0; i < raw.inputs.size(); ++i) results[i] = 1;
     const auto use = [&](const RawValue& v) {
       const auto it = results.find(v.number);
       if (it == results.end())
-        faults_.push_back(fmt::format("{}: value %{} is not defined before its use", in_.position(v.offset), v.number));
+        fault(v.offset, "value %{} is not defined before its use", v.number);
       else if (v.result >= it->second)
-        faults_.push_back(fmt::format("{}: value %{} has {} results, not {}", in_.position(v.offset), v.number,
-                                      it->second, v.result + 1));
+        fault(v.offset, "value %{} has {} results, not {}", v.number, it->second, uint64_t{v.result} + 1);
     };
     for (const RawNode& node : raw.nodes) {
       for (const RawValue& operand : node.operands) use(operand);
       for (const RawGraph& region : node.regions) check(region);
       if (!results.emplace(node.number, node.types.size()).second)
-        faults_.push_back(fmt::format("{}: value %{} is defined twice", in_.position(node.offset), node.number));
+        fault(node.offset, "value %{} is defined twice", node.number);
     }
     for (const RawValue& result : raw.results) use(result);
   }

@@ -27,7 +27,7 @@ class Verifier {
  private:
   template <class... A>
   void fault(fmt::format_string<A...> text, A&&... args) {
-    faults_.push_back(fmt::format(text, std::forward<A>(args)...));
+    if (faults_.size() < kMaxFaults) faults_.push_back(fmt::format(text, std::forward<A>(args)...));
   }
 
   void symbols() {
@@ -162,6 +162,7 @@ class Verifier {
     return height;
   }
 
+  static constexpr size_t kMaxFaults = 20;
   static constexpr int kMaxCalls = 64;
   static constexpr int kMaxDepth = 32;
   const Module& module_;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view kFormat = "headrace.vocabulary";
 constexpr int64_t kFileVersion = 1;
+// The largest vocabularies hold 262,144 pieces. Copies of more would cost more memory than the file justifies.
+constexpr size_t kMaxPieces = 400'000;
 
 // GPT-2's byte-level alphabet: printable Latin-1 characters stand for themselves, every other byte for the next free
 // character from U+0100 on. All characters are below U+0144, so one or two bytes of UTF-8.
@@ -88,6 +90,18 @@ Result<PieceType> piece_type(int64_t number, size_t id) {
   return fail(ErrorCode::kConfigValue, "tokenizer.ggml.token_type: token {} has type {}, expected 1 to 6", id, number);
 }
 
+Result<std::vector<PieceType>> piece_types(const Checkpoint& checkpoint, size_t pieces) {
+  constexpr std::string_view kKey = "tokenizer.ggml.token_type";
+  std::vector<PieceType> types(pieces, PieceType::kNormal);
+  if (const auto size = meta_array_size(checkpoint, kKey); size && *size != pieces)
+    return fail(ErrorCode::kConfigValue, "{} has {} items, tokenizer.ggml.tokens has {}", kKey, *size, pieces);
+  HR_TRY(const auto numbers, meta_int_array(checkpoint, kKey));
+  for (size_t id = 0; numbers && id < pieces; ++id) {
+    HR_TRY(types[id], piece_type((*numbers)[id], id));
+  }
+  return types;
+}
+
 Result<const std::vector<std::string>*> pieces_of(const Checkpoint& checkpoint) {
   HR_TRY(const auto* pieces, meta_string_array(checkpoint, "tokenizer.ggml.tokens"));
   return pieces == nullptr || pieces->empty() ? nullptr : pieces;
@@ -132,16 +146,13 @@ Result<std::optional<Vocabulary>> read_vocabulary(const Checkpoint& checkpoint, 
                  kind.value_or(""), fmt::join(vocabulary_kinds(), ", "));
     return std::nullopt;
   }
-  HR_TRY(const auto numbers, meta_int_array(checkpoint, "tokenizer.ggml.token_type"));
-  if (numbers && numbers->size() != pieces->size())
-    return fail(ErrorCode::kConfigValue, "tokenizer.ggml.token_type has {} items, tokenizer.ggml.tokens has {}",
-                numbers->size(), pieces->size());
-  Vocabulary out{.kind = *kind, .pieces = *pieces, .types = {}};
-  out.types.assign(pieces->size(), PieceType::kNormal);
-  for (size_t id = 0; numbers && id < numbers->size(); ++id) {
-    HR_TRY(out.types[id], piece_type((*numbers)[id], id));
+  if (pieces->size() > kMaxPieces) {
+    warnings.add("tokenizer: {} pieces, more than the {} spelt; tokens are shown by id only", pieces->size(),
+                 kMaxPieces);
+    return std::nullopt;
   }
-  return out;
+  HR_TRY(auto types, piece_types(checkpoint, pieces->size()));
+  return Vocabulary{.kind = *kind, .pieces = *pieces, .types = std::move(types)};
 }
 
 std::string piece_bytes(const Vocabulary& vocabulary, int64_t id) {

@@ -34,7 +34,8 @@ Status check_safetensors(const InputFile& file, const Manifest& manifest, const 
     return fail(ErrorCode::kArchive, "{}: a header of {} bytes does not fit", file.path(), header_bytes);
   HR_TRY(const std::string text, file.read_text(sizeof(uint64_t), header_bytes));
   HR_TRY(const Json header,
-         parse_bounded_json(text, ErrorCode::kArchive, file.path(), JsonLimits{.bytes = kMaxHeaderBytes}));
+         parse_bounded_json(text, ErrorCode::kArchive, file.path(),
+                            {.bytes = kMaxHeaderBytes, .tree_bytes = 2 * file.size_bytes() + 10'000'000}));
   size_t known = header.contains("__metadata__") ? 1 : 0;
   for (const ManifestParameter& p : manifest.parameters) {
     if (p.file != archive.file) continue;

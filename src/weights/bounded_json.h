@@ -1,4 +1,4 @@
-// JSON from outside: its tree is bounded before it is built, and repeated keys are refused.
+// JSON from outside: its tree is bounded while it is built, and repeated keys are refused.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,9 +12,11 @@ struct JsonLimits {
   size_t bytes = size_t{64} << 20;
   size_t depth = 16;
   size_t values = size_t{4} << 20;
+  // What the tree may cost in memory: a value takes up to 24 times its text. 0: twice the text and 10 MB.
+  size_t tree_bytes = 0;
 };
 
-// The root is an object. Messages start with `place: `. Errors: `code`.
+// The root is an object. Messages start with `place: `. Errors: `code`. Takes time in proportion to the text.
 [[nodiscard]] Result<nlohmann::json> parse_bounded_json(std::string_view text, ErrorCode code, std::string_view place,
                                                         const JsonLimits& limits = {});
 

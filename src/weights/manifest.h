@@ -199,7 +199,7 @@ struct Manifest {
 [[nodiscard]] Result<std::string> to_json(const Manifest& manifest);
 
 // Errors: kManifest, each fault with the path of its field (`functions[0].arguments[1].dtype: ...`). Bounded: text over
-// 64 MiB, nesting over 16 levels or more than 4 million values are refused before a tree is built.
+// 64 MiB, nesting over 16 levels and more values than its size justifies are refused while the tree is built.
 [[nodiscard]] Result<Manifest> from_json(std::string_view text);
 
 // Every file the manifest names, each once, sorted: texts and archives.

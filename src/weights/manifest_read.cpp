@@ -75,11 +75,12 @@ class Reader {
   template <class T>
   void read(std::vector<T>& out) {
     if (!value_.is_array()) return fault("not an array");
-    out.resize(value_.size());
-    for (size_t i = 0; i < out.size(); ++i) {
+    out.clear();
+    // Stops where no more faults are told: items that say nothing must not cost what a whole one does.
+    for (size_t i = 0; i < value_.size() && faults_.size() < kMaxFaults; ++i) {
       T item{};
       Reader(value_[i], path_ + "[" + std::to_string(i) + "]", faults_).read(item);
-      out[i] = std::move(item);
+      out.push_back(std::move(item));
     }
   }
   template <class T>

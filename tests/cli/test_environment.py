@@ -104,17 +104,21 @@ def test_too_little_memory_allowed(toy, earlier):
     assert tree(earlier) == before
 
 
-def test_disk_too_small(earlier, tmp_path):
-    """Several terabytes of weights, in a file without any."""
-    rows = 2**28
-    model = fixkit.llama(layers=32).set("llama.feed_forward_length", fixkit.U32, rows)
+def write_zeros(path, layers, hidden):
+    """A sparse model of 384 * layers * hidden bytes and a little."""
+    model = fixkit.llama(layers=layers).set("llama.feed_forward_length", fixkit.U32, hidden)
     for tensor in model.tensors:
         if ".ffn_down." in tensor.name:
-            tensor.dims = [rows, 32]
+            tensor.dims = [hidden, 32]
         elif ".ffn_gate." in tensor.name or ".ffn_up." in tensor.name:
-            tensor.dims = [32, rows]
+            tensor.dims = [32, hidden]
+    return model.write_sparse(path)
+
+
+def test_disk_too_small(earlier, tmp_path):
+    """Several terabytes of weights, in a file without any."""
     try:
-        path = model.write_sparse(tmp_path / "huge.gguf")
+        path = write_zeros(tmp_path / "huge.gguf", layers=32, hidden=2**28)
     except OSError as error:
         assert error.errno in (errno.EFBIG, errno.EINVAL, errno.ENOSPC)
         pytest.skip("the file system carries no such sparse file")
@@ -208,3 +212,32 @@ def test_closed_streams_do_not_end_up_in_files(toy, tmp_path):
     process = subprocess.Popen([PROGRAM, "export", toy, "-o", tmp_path / "closed", "--seq", "16"], preexec_fn=close_all)
     assert process.wait(60) == 0
     assert tree(tmp_path / "closed") == tree(tmp_path / "open")
+
+
+@pytest.mark.parametrize("change", ["cut", "replaced", "removed and written again"])
+def test_source_changes_while_it_is_exported(change, earlier, tmp_path):
+    """200 MB of zeros, changed when the export has written a quarter of the weights; it stands still meanwhile."""
+    path = write_zeros(tmp_path / "big.gguf", layers=2, hidden=2**18)
+    before = tree(earlier)
+    process = subprocess.Popen([PROGRAM, "export", path, "-o", earlier, "--seq", "16", "--jobs", "1", "--progress", "plain"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said = b""
+    while b"weights" not in said:
+        byte = process.stderr.read(1)
+        assert byte, said
+        said += byte
+    process.send_signal(signal.SIGSTOP)
+    if change == "cut":
+        os.truncate(path, path.stat().st_size // 2)
+    else:
+        other = tmp_path / "other.gguf"
+        other.write_bytes(b"GGUF" + bytes(1000))
+        if change != "replaced":
+            path.unlink()
+        other.replace(path)
+    process.send_signal(signal.SIGCONT)
+    said += process.communicate(timeout=120)[1]
+    errors = [line for line in said.decode().replace("\r", "\n").splitlines() if "error: " in line]
+    assert process.returncode == 1, said
+    assert len(errors) == 1 and str(path) in errors[0], said
+    assert tree(earlier) == before

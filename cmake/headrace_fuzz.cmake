@@ -1,0 +1,13 @@
+# A libFuzzer program build/fuzz/<name>_fuzz from each fuzz/<name>_fuzz.cpp. Only clang has the engine.
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(FATAL_ERROR "HEADRACE_FUZZ needs clang: cmake --preset fuzz")
+endif()
+add_library(headrace_fuzz OBJECT fuzz/target.cpp fuzz/memory.cpp fuzz/libfuzzer_main.cpp)
+target_link_libraries(headrace_fuzz PUBLIC headrace headrace_options)
+file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/*_fuzz.cpp)
+foreach(source IN LISTS fuzz_sources)
+  get_filename_component(target ${source} NAME_WE)
+  add_executable(${target} ${source})
+  target_link_libraries(${target} PRIVATE headrace_fuzz)
+  target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+endforeach()

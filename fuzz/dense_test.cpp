@@ -1,0 +1,174 @@
+// What costs a reader most memory for each byte of input: large inputs, made here, that mutation of small ones does not
+// reach. A target ends the program at the allocation that breaks its bound.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "base/result.h"
+#include "target.h"
+
+namespace headrace::fuzz {
+namespace {
+
+constexpr size_t kBytes = 6'000'000;  // so large that the 16 MB that any input may cost do not hide four times of it
+
+std::string le(uint64_t value, size_t bytes = 8) {
+  std::string out(bytes, '\0');
+  std::memcpy(out.data(), &value, bytes);
+  return out;
+}
+
+std::string name_of(size_t number) { return fmt::format("{:x}", number); }
+std::string gguf_string(const std::string& text) { return le(text.size()) + text; }
+std::string gguf(uint64_t tensors, uint64_t keys) { return "GGUF" + le(3, 4) + le(tensors) + le(keys); }
+
+// Items of zero bytes: zeros, false, empty strings.
+std::string array(const std::string& key, uint32_t item_type, size_t item_bytes, size_t count) {
+  return gguf_string(key) + le(9, 4) + le(item_type, 4) + le(count) + std::string(count * item_bytes, '\0');
+}
+
+std::string gguf_arrays(uint32_t item_type, size_t item_bytes) {
+  return gguf(0, 1) + array("tokenizer.ggml.token_type", item_type, item_bytes, kBytes / item_bytes);
+}
+
+std::string vocabulary(const std::string& kind, uint32_t types, size_t type_bytes, size_t pieces) {
+  std::string out = gguf(0, 3) + gguf_string("tokenizer.ggml.model") + le(8, 4) + gguf_string(kind);
+  out += array("tokenizer.ggml.tokens", 8, 8, pieces);
+  out += array("tokenizer.ggml.token_type", types, type_bytes, pieces);
+  return out;
+}
+
+// Counts as high as accepted.
+std::string gguf_keys() {
+  constexpr size_t kCount = 65536;
+  std::string out = gguf(0, kCount);
+  for (size_t i = 0; i < kCount; ++i) out += gguf_string(name_of(i)) + le(0, 4) + "1";
+  return out;
+}
+
+std::string gguf_tensors() {
+  constexpr size_t kCount = 131072;
+  std::string out = gguf(kCount, 1) + gguf_string("general.alignment") + le(4, 4) + le(8, 4);
+  for (size_t i = 0; i < kCount; ++i)
+    out += gguf_string(name_of(i)) + le(1, 4) + le(1) + le(24, 4) + le(8 * i);  // one i8 each
+  return out + std::string(8 * kCount + 8, '\0');
+}
+
+std::string repeated(const std::string& before, const std::string& item, const std::string& after) {
+  std::string out = before;
+  while (out.size() < kBytes) out += item;
+  return out + after;
+}
+
+std::string numbered(const std::string& before, const std::function<std::string(size_t)>& item,
+                     const std::string& after) {
+  std::string out = before;
+  for (size_t i = 0; out.size() < kBytes; ++i) out += item(i);
+  return out + after;
+}
+
+const std::string kFormat = R"({"format":"headrace.manifest","version":1,"requires":[)";
+const std::string kFunction = "headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[]) -> (\"y\": f32[]) {\n";
+
+std::string archive(const std::string& header) { return le(header.size()) + header; }
+
+struct Dense {
+  const char* target;
+  const char* name;
+  std::function<std::string()> input;
+};
+
+void PrintTo(const Dense& d, std::ostream* os) { *os << d.target << "_" << d.name; }
+
+const Dense kCases[] = {
+    {"gguf", "array_u8", [] { return gguf_arrays(0, 1); }},
+    {"gguf", "array_i8", [] { return gguf_arrays(1, 1); }},
+    {"gguf", "array_u16", [] { return gguf_arrays(2, 2); }},
+    {"gguf", "array_i32", [] { return gguf_arrays(5, 4); }},
+    {"gguf", "array_f32", [] { return gguf_arrays(6, 4); }},
+    {"gguf", "array_bool", [] { return gguf_arrays(7, 1); }},
+    {"gguf", "array_string", [] { return gguf_arrays(8, 8); }},
+    {"gguf", "array_f64", [] { return gguf_arrays(12, 8); }},
+    {"gguf", "vocabulary", [] { return vocabulary("llama", 5, 4, 400'000); }},
+    {"gguf", "vocabulary_types_u8", [] { return vocabulary("gpt2", 0, 1, 400'000); }},
+    {"gguf", "vocabulary_too_large", [] { return vocabulary("gpt2", 0, 1, 1'000'000); }},
+    {"gguf", "keys", gguf_keys},
+    {"gguf", "tensors", gguf_tensors},
+    {"manifest", "numbers", [] { return repeated(kFormat + "],\"x\":[0", ",0", "]}"); }},
+    {"manifest", "strings", [] { return repeated(kFormat + "\"\"", ",\"\"", "]}"); }},
+    {"manifest", "objects", [] { return repeated(kFormat + "],\"parameters\":[{}", ",{}", "]}"); }},
+    {"manifest", "arrays", [] { return repeated(kFormat + "],\"texts\":[[]", ",[]", "]}"); }},
+    {"manifest", "keys",
+     [] {
+       return numbered(
+           kFormat + "]", [](size_t i) { return ",\"" + name_of(i) + "\":0"; }, "}");
+     }},
+    {"vocabulary", "pieces",
+     [] {
+       return repeated(R"({"format":"headrace.vocabulary","version":1,"kind":"gpt2","pieces":["")", ",\"\"",
+                       R"(],"types":[1]})");
+     }},
+    {"vocabulary", "bytes",
+     [] {
+       return repeated(R"({"format":"headrace.vocabulary","version":1,"kind":"gpt2","types":[1],"pieces":[[0)", ",0",
+                       "]]}");
+     }},
+    {"manifest", "long_string", [] { return kFormat + "\"" + std::string(kBytes, 'a') + "\"]}"; }},
+    {"archive", "keys",
+     [] {
+       return archive(numbered(
+           "{\"a\":0", [](size_t i) { return ",\"" + name_of(i) + "x\":0"; }, "}"));
+     }},
+    {"archive", "numbers", [] { return archive(repeated("{\"a\":[0", ",0", "]}")); }},
+    {"hir", "nodes",
+     [] {
+       return numbered(
+           kFunction, [](size_t i) { return fmt::format("%{}=abs(%{}):f32[]\n", i + 1, i); }, "return %1}");
+     }},
+    {"hir", "operands",
+     [] { return repeated(kFunction + "%1 = optimization_barrier(%0", ",%0", "): f32[] return %1}"); }},
+    {"hir", "dims", [] { return repeated("headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[1", ",1", "]"); }},
+    {"hir", "terms", [] { return repeated("headrace.module 1 \"m\" func public \"f\"(%0 \"x\": f32[a", "+a", "]"); }},
+    {"hir", "ints",
+     [] {
+       return repeated(kFunction + "%1 = broadcast_in_dim(%0) {shape = [], dims = [0", ",0", "]}: f32[] return %1}");
+     }},
+    {"hir", "literal",
+     [] { return repeated(kFunction + "%1 = constant() {value = dense f64[3000000] [0", ",0", "]"); }},
+    {"hir", "undefined",
+     [] { return repeated(kFunction + "%1 = optimization_barrier(%9", ",%9", "): f32[] return %1}"); }},
+    {"hir", "symbols",
+     [] {
+       return numbered(
+           "headrace.module 1 \"m\"", [](size_t i) { return " symbol a" + name_of(i) + "[0,0]"; }, "");
+     }},
+    {"hir", "twice", [] { return repeated("headrace.module 1 \"m\"", " symbol a[0,0]", ""); }},
+    {"hir", "lines", [] { return repeated("headrace.module 1 \"m\"", "\n", ""); }},
+    {"hir", "places",
+     [] {
+       return numbered(
+           kFunction, [](size_t i) { return fmt::format("%{}=abs(%0):f32[]@\"{}\"\n", i + 1, i); }, "return %1}");
+     }},
+    {"hir", "recipes",
+     [] {
+       return numbered(
+           "headrace.module 1 \"m\"", [](size_t i) { return fmt::format(" recipe {}{{}}", i); }, "");
+     }},
+    {"hir", "functions", [] { return repeated("headrace.module 1 \"m\"", " func public \"\"()->(){return}", ""); }},
+};
+
+class DenseInput : public ::testing::TestWithParam<Dense> {};
+
+TEST_P(DenseInput, StaysWithinItsBound) {
+  const auto target = std::ranges::find(targets(), std::string_view(GetParam().target), &Target::name);
+  ASSERT_NE(target, targets().end());
+  const std::string bytes = GetParam().input();
+  EXPECT_NO_THROW(target->run(std::as_bytes(std::span(bytes))));
+}
+
+INSTANTIATE_TEST_SUITE_P(Large, DenseInput, ::testing::ValuesIn(kCases), ::testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace headrace::fuzz

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Writes the seeds that fuzzing starts from: testdata/fuzz/<target>/seed-*. What fuzzing found lies beside them and stays.
+
+    PYTHONPATH=python .venv/bin/python testdata/fuzz/make_seeds.py --headrace build/dev/headrace
+
+Small files that reach far: toy models of every architecture, every kind of metadata value, one function for each op, the modules
+of the unit tests, and what an export of a toy writes.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path += [str(ROOT / "tests/cli"), str(ROOT / "tests/engines")]
+import fixkit  # noqa: E402
+import hir  # noqa: E402
+from fixkit import ARRAY, BOOL, F32, F64, I8, I16, I32, I64, STRING, U8, U16, U32, U64  # noqa: E402
+
+MARK = b"=NEXTPART="
+SMALL = dict(layers=1, width=4, ffn=4, heads=2, kv_heads=1, head_dim=2, vocab=6)
+
+
+def seed(target, name, data):
+    path = HERE / target / f"seed-{name}"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+def rich_llama():
+    """Biases, RoPE divisors, scaling, an untied head, a second layer."""
+    model = fixkit.llama(**{**SMALL, "layers": 2})
+    for layer in range(2):
+        for part, size in (("attn_q", 4), ("attn_k", 2), ("attn_v", 2), ("attn_output", 4), ("ffn_gate", 4), ("ffn_down", 4)):
+            model.add(f"blk.{layer}.{part}.bias", [size])
+    model.add("rope_freqs.weight", [1], struct.pack("<f", 1.5))
+    model.set("llama.rope.scaling.type", STRING, "linear").set("llama.rope.scaling.factor", F32, 2.0)
+    model.set("llama.attention.head_count_kv", ARRAY, (U32, [1, 1]))
+    model.set("tokenizer.ggml.add_bos_token", BOOL, 1).set("tokenizer.ggml.scores", ARRAY, (F32, [0.5] * 6))
+    return model
+
+
+def gemma3():
+    model = fixkit.llama(**SMALL, tied=True)
+    model.kvs = [(k.replace("llama.", "gemma3."), t, v) for k, t, v in model.kvs]
+    model.set("general.architecture", STRING, "gemma3").set("tokenizer.ggml.model", STRING, "llama")
+    for key, kind, value in (("attention.sliding_window", U32, 2), ("attention.sliding_window_pattern", ARRAY, (BOOL, [1])),
+                             ("final_logit_softcapping", F32, 30.0), ("attn_logit_softcapping", F32, 50.0),
+                             ("rope.freq_base_swa", F32, 1e4)):
+        model.set(f"gemma3.{key}", kind, value)
+    for name, size in (("attn_q_norm", 2), ("attn_k_norm", 2), ("post_attention_norm", 4), ("post_ffw_norm", 4)):
+        model.add(f"blk.0.{name}.weight", [size])
+    return model
+
+
+def quantised():
+    """One tensor of every block type that ids 0 to 42 may name; no model."""
+    blocks = {0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 36), 10: (256, 84),
+              11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210), 20: (32, 18), 24: (1, 1), 28: (1, 8), 30: (1, 2),
+              39: (32, 17)}
+    model = fixkit.Gguf(alignment=8)
+    model.set("general.alignment", U32, 8)
+    for number, (elements, size) in blocks.items():
+        model.add(f"t{number}", [elements], bytes(size), type=number)
+    return model
+
+
+def values():
+    model = fixkit.Gguf()
+    samples = {U8: 255, I8: -1, U16: 65535, I16: -2, U32: 7, I32: -3, F32: 0.5, BOOL: 1, STRING: "s", U64: 2**63, I64: -4, F64: 0.25}
+    for kind, value in samples.items():
+        model.set(f"one.{kind}", kind, value).set(f"many.{kind}", ARRAY, (kind, [value] * 3)).set(f"none.{kind}", ARRAY, (kind, []))
+    return model
+
+
+def parts(model, sizes):
+    out, start = [], 0
+    for number, size in enumerate(sizes):
+        part = fixkit.Gguf(kvs=list(model.kvs) if number == 0 else [])
+        part.set("split.no", U16, number).set("split.count", U16, len(sizes))
+        part.set("split.tensors.count", I32, len(model.tensors))
+        part.tensors = model.tensors[start : start + size]
+        start += size
+        out.append(part.bytes())
+    return MARK.join(out)
+
+
+def gguf_seeds():
+    for name, model in (("llama", fixkit.llama(**SMALL)), ("rich-llama", rich_llama()), ("gemma3", gemma3()),
+                        ("types", quantised()), ("values", values()), ("empty", fixkit.Gguf())):
+        seed("gguf", name, model.bytes())
+    model = fixkit.llama(**SMALL)
+    seed("gguf_split", "three", parts(model, (0, 5, 7)))
+    seed("gguf_split", "one", parts(model, (12,)))
+    seed("gguf_split", "alone", model.bytes())
+
+
+def hir_seeds():
+    cases = {}
+    for case in hir.goldens()["cases"]:
+        kinds = {hir.goldens()["tensors"][i]["dtype"] for i in case["operands"] + case["expected"]}
+        cases.setdefault((case["op"], "body" in case, len(kinds)), case)
+    for (op, body, _), case in cases.items():
+        seed("hir", f"{op}{'-body' if body else ''}-{len({*case['operands']})}", hir.module("m", [hir.function("f", [case])]))
+    texts = set()
+    for path in sorted(ROOT.glob("src/*/*_test.cpp")):
+        for text in re.findall(r'R"\((.*?)\)"', path.read_text(), re.DOTALL):
+            if re.match(r"\n(symbol|recipe|parameter|func)\b", text):
+                texts.add('headrace.module 1 "m"' + text)
+            elif text.startswith("headrace.module"):
+                texts.add(text)
+    for number, text in enumerate(sorted(texts)):
+        seed("hir", f"test-{number:02}", text)
+
+
+def export_seeds(headrace):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        fixkit.llama(**SMALL).write(folder / "toy.gguf")
+        subprocess.run([headrace, "export", folder / "toy.gguf", "-o", folder / "out", "--seq", "4"], check=True,
+                       stdout=subprocess.DEVNULL)
+        seed("hir", "llama", (folder / "out/module.hir").read_bytes())
+        seed("manifest", "llama", (folder / "out/manifest.json").read_bytes())
+        seed("vocabulary", "gpt2", (folder / "out/vocabulary.json").read_bytes())
+    page = (ROOT / "docs/manifest.md").read_text()
+    seed("manifest", "documented", page.split("```json\n")[1].split("```")[0])
+    seed("manifest", "least", '{"format": "headrace.manifest", "version": 1, "requires": []}')
+    pieces = {"format": "headrace.vocabulary", "version": 1, "kind": "llama", "pieces": ["\u2581a", [255, 0], "<0x0A>"],
+              "types": [1, 4, 6]}
+    seed("vocabulary", "llama", json.dumps(pieces))
+
+
+def archive_seeds():
+    def archive(entries, data):
+        header = json.dumps(entries, separators=(",", ":")).encode()
+        header += b" " * (256 - len(header))
+        return struct.pack("<Q", len(header)) + header + data
+
+    good = {"a": {"dtype": "F32", "shape": [2, 4], "data_offsets": [0, 32]}, "b": {"dtype": "I8", "shape": [], "data_offsets": [32, 33]}}
+    seed("archive", "good", archive(good, bytes(33)))
+    seed("archive", "metadata", archive({"__metadata__": {"format": "pt"}, **good}, bytes(33)))
+    seed("archive", "less", archive({"a": good["a"]}, bytes(33)))
+
+
+def npy_seeds():
+    for name, version, text, data in (("v1", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", bytes(24)),
+                                      ("v2", 2, "{'descr': '<i8', 'fortran_order': False, 'shape': (), }", bytes(8)),
+                                      ("bool", 1, "{'shape': (3,), 'fortran_order': True, 'descr': '|b1'}", bytes(3))):
+        length = struct.pack("<H" if version == 1 else "<I", len(text) + 1)
+        seed("npy", name, b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + b"\n" + data)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--headrace", default=ROOT / "build/dev/headrace", type=pathlib.Path)
+    headrace = parser.parse_args().headrace
+    for old in HERE.glob("*/seed-*"):
+        old.unlink()
+    gguf_seeds()
+    hir_seeds()
+    export_seeds(headrace.resolve())
+    archive_seeds()
+    npy_seeds()
+
+
+if __name__ == "__main__":
+    main()
