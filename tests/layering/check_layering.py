@@ -6,7 +6,7 @@
   - a file has at most 400 lines (tables, *.def, are exempt)
   - no two headers define types of one name in one namespace
   - only src/tools prints or ends the process
-  - no notes of unfinished work, no paths of somebody's machine, no registry hosts
+  - no notes of unfinished work, no conflict markers, no paths of somebody's machine, no registry hosts
 """
 
 import argparse
@@ -48,6 +48,7 @@ TALKING = re.compile(
 )
 # Written in pieces, so that this file does not break its own rules.
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
+CONFLICT = re.compile(r"^(<{7}|>{7}) ")
 MACHINE = re.compile("|".join(["/wo" + "rk/", "/ro" + "ot/", "/tm" + "p/hr", "pypi" + r"\.org", "deb\\.debian" + r"\.org"]))
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
@@ -90,7 +91,8 @@ def line_faults(path, text):
     if path.suffix in SIZED and len(lines) > MAX_LINES:
         yield MAX_LINES, f"{len(lines)} lines, more than {MAX_LINES}"
     for number, line in enumerate(lines, 1):
-        for rule, what in ((UNFINISHED, "a note of unfinished work"), (MACHINE, "a machine's path or a registry host")):
+        for rule, what in ((UNFINISHED, "a note of unfinished work"), (CONFLICT, "a merge that is not resolved"),
+                           (MACHINE, "a machine's path or a registry host")):
             if match := rule.search(line):
                 yield number, f"'{match.group()}': {what}"
 
