@@ -168,6 +168,7 @@ Result<std::vector<SynthFile>> plan_synth(const SynthOptions& options) {
   HR_TRY_STATUS(check(options));
   HR_TRY(const auto specs, tensors_of(options.shape));
   std::vector<OutGgufTensor> tensors;
+  tensors.reserve(specs.size());
   for (const TensorSpec& spec : specs)
     tensors.push_back({.name = spec.name, .type = type_of(spec, options), .shape = spec.shape});
   const auto total = static_cast<int64_t>(tensors.size());
