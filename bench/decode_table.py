@@ -75,9 +75,8 @@ def run_bench(bench, name, folder, rounds):
 
 def is_equal(name, values, folder):
     ok = np.array_equal(np.fromfile(folder / f"{name}.f32", np.uint32), values.view(np.uint32))
-    with np.errstate(over="ignore"):
-        bf16 = values.astype(ml_dtypes.bfloat16).view(np.uint16)
-        f16 = values.astype(np.float16).view(np.uint16)
+    bf16 = values.astype(ml_dtypes.bfloat16).view(np.uint16)
+    f16 = values.astype(np.float16).view(np.uint16)
     return (ok and np.array_equal(np.fromfile(folder / f"{name}.bf16", np.uint16), bf16)
             and np.array_equal(np.fromfile(folder / f"{name}.f16", np.uint16), f16))
 
@@ -115,7 +114,7 @@ def main():
     print("| type    | blocks   | result    | scalar | f32    | bf16   | f16    | gguf-py | ratio | f32/copy | bf16/copy | f16/copy | goal |")
     print("|---------|---------:|-----------|-------:|-------:|-------:|-------:|--------:|------:|---------:|----------:|---------:|------|")
     failed = False
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, np.errstate(over="ignore"):
         for name in args.types or [kind.name for kind in TYPES if kind.name != "Q2_0"] + ["Q2_0"]:
             best, python, equal, blocks = measure(args, name, Path(folder), rng)
             failed |= equal == "DIFFERENT"
