@@ -16,8 +16,12 @@ constexpr uint64_t kEntryStride = 80;  // entries start at multiples of 16
 constexpr uint32_t kDataEntry = 2;
 constexpr uint64_t kEntriesBegin = 96;  // the header's end, at a multiple of 16
 
+// Little-endian; bytes past the eighth are zero.
 void put(std::string& out, uint64_t value, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>((value >> (8 * i)) & 0xFF);
+  for (size_t i = 0; i < bytes; ++i) {
+    out += static_cast<char>(value & 0xFF);
+    value >>= 8;
+  }
 }
 
 uint64_t get(std::string_view bytes, uint64_t at, size_t count) {
