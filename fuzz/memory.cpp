@@ -16,7 +16,11 @@
 #endif
 #endif
 #ifdef HR_FUZZ_HOOKS
-#include <sanitizer/allocator_interface.h>
+// Declared here, since gcc's runtime has the two functions but not the header that clang declares them in
+// (sanitizer/allocator_interface.h).
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, size_t),
+                                                         void (*on_free)(const volatile void*));
+extern "C" size_t __sanitizer_get_allocated_size(const volatile void* address);
 #endif
 
 namespace headrace::fuzz {
