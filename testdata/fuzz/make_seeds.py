@@ -128,6 +128,9 @@ def export_seeds(headrace):
         seed("hir", "llama", (folder / "out/module.hir").read_bytes())
         seed("manifest", "llama", (folder / "out/manifest.json").read_bytes())
         seed("vocabulary", "gpt2", (folder / "out/vocabulary.json").read_bytes())
+        subprocess.run([headrace, "export", folder / "toy.gguf", "-o", folder / "irpa", "--seq", "4", "--weights", "irpa"],
+                       check=True, stdout=subprocess.DEVNULL)
+        seed("archive", "irpa", next((folder / "irpa").glob("*.irpa")).read_bytes())
     page = (ROOT / "docs/manifest.md").read_text()
     seed("manifest", "documented", page.split("```json\n")[1].split("```")[0])
     seed("manifest", "least", '{"format": "headrace.manifest", "version": 1, "requires": []}')
