@@ -1,64 +1,13 @@
 // Every configuration key, changed alone, changes the logits or is refused: none is read and then ignored. The keys
 // that a file has are all tried; those a model knows besides are listed.
-#include <cmath>
-
 #include "base/testing.h"
-#include "exporter/export.h"
-#include "formats/file.h"
-#include "interp/interpreter.h"
-#include "quant/decode.h"
+#include "exporter/exporter_testing.h"
 
 namespace headrace {
 namespace {
 
-// f32 weights straight from the checkpoint.
-class CheckpointParameters final : public ParameterSource<double> {
- public:
-  CheckpointParameters(const Checkpoint& checkpoint, const Module& module) : checkpoint_(checkpoint), module_(module) {}
-
-  [[nodiscard]] Result<HostTensor<double>> load(const Parameter& parameter) const override {
-    const SourceRange& source = module_.recipes[parameter.recipe].sources[0];
-    std::vector<std::byte> bytes(source.length_bytes);
-    HR_TRY(const InputFile file, InputFile::reopen(checkpoint_.files[source.file]));
-    HR_TRY_STATUS(file.read_at(source.offset_bytes, bytes));
-    HostTensor<double> out(DType::kF32, static_sizes(parameter.type.shape));
-    std::vector<float> values(static_cast<size_t>(out.elements()));
-    decode_f32(source.type, bytes, values);
-    std::ranges::copy(values, out.mutable_floats().begin());
-    return out;
-  }
-
- private:
-  const Checkpoint& checkpoint_;
-  const Module& module_;
-};
-
-// Long enough to leave every window of the zoo.
-constexpr int64_t kTokens = 14;
-
-Result<std::vector<double>> logits(const Checkpoint& checkpoint) {
-  Warnings warnings;
-  HR_TRY(const auto model, make_model(checkpoint, {}, warnings));
-  HR_TRY(const Module module, trace_model(*model, checkpoint, kTokens, warnings));
-  HostTensor<double> tokens(DType::kI32, {1, kTokens});
-  for (int64_t i = 0; i < kTokens; ++i) tokens.mutable_ints()[static_cast<size_t>(i)] = (37 * i + 5) % 300;
-  std::vector<HostTensor<double>> inputs;
-  inputs.push_back(std::move(tokens));
-  HR_TRY(const auto results,
-         interpret<double>(module, "score", std::move(inputs), CheckpointParameters(checkpoint, module)));
-  return std::vector<double>(results[0].floats().begin(), results[0].floats().end());
-}
-
-// Another value of the same kind, near enough to be valid where any is.
-MetaValue perturbed(const MetaValue& value) {
-  MetaValue out = value;
-  if (auto* flag = std::get_if<bool>(&out.value)) *flag = !*flag;
-  if (auto* number = std::get_if<int64_t>(&out.value)) *number += 1;
-  if (auto* number = std::get_if<uint64_t>(&out.value)) *number += 1;
-  if (auto* number = std::get_if<double>(&out.value)) *number *= 1.5;
-  if (auto* text = std::get_if<std::string>(&out.value)) *text += "x";
-  return out;
-}
+using testing::logits_of;
+using testing::perturbed;
 
 struct Key {
   const char* key;
@@ -107,18 +56,16 @@ class PerturbationTest : public ::testing::TestWithParam<std::string> {
     const std::string path = fmt::format("{}/zoo/{}/{}.f32.gguf", HEADRACE_TESTDATA, GetParam(), GetParam());
     ASSERT_OK_AND_ASSIGN(checkpoint_, open_checkpoint(path, warnings));
     prefix_ = std::get<std::string>(checkpoint_.metadata.at("general.architecture").value) + ".";
-    ASSERT_OK_AND_ASSIGN(plain_, logits(checkpoint_));
+    ASSERT_OK_AND_ASSIGN(plain_, logits_of(checkpoint_));
   }
 
   // How far the logits move when the key has that value; nullopt when it is refused.
   [[nodiscard]] std::optional<double> moved(const std::string& key, const MetaValue& value) const {
     Checkpoint changed = checkpoint_;
     changed.metadata[key] = value;
-    const auto got = logits(changed);
+    const auto got = logits_of(changed);
     if (!got) return std::nullopt;
-    double largest = 0;
-    for (size_t i = 0; i < plain_.size(); ++i) largest = std::max(largest, std::abs((*got)[i] - plain_[i]));
-    return largest;
+    return testing::distance(*got, plain_);
   }
 
   void expect_no_effect_is_ignored(const std::string& key, const MetaValue& value) const {
@@ -163,7 +110,7 @@ TEST_P(PerturbationTest, EveryWeightCounts) {
     std::erase_if(changed.tensors, [&](const TensorEntry& t) { return t.name == tensor.name; });
     changed.by_name.clear();
     for (size_t i = 0; i < changed.tensors.size(); ++i) changed.by_name[changed.tensors[i].name] = i;
-    const auto got = logits(changed);
+    const auto got = logits_of(changed);
     if (!got) continue;
     // Without a head of its own a model is tied; without factors its RoPE is plain: other models, other logits.
     EXPECT_TRUE(tensor.name == "output.weight" || tensor.name == "rope_freqs.weight") << tensor.name;
@@ -173,7 +120,7 @@ TEST_P(PerturbationTest, EveryWeightCounts) {
 
 INSTANTIATE_TEST_SUITE_P(Models, PerturbationTest,
                          ::testing::Values("llama", "llama_bias", "llama_linear", "llama_rope3", "mistral_nosw",
-                                           "gemma3", "gemma3_linear"),
+                                           "qwen2", "qwen3", "gemma3", "gemma3_linear"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

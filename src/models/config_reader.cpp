@@ -12,6 +12,13 @@ namespace {
 // Beyond any model that exists, and small enough that products of two counts stay far from overflow.
 constexpr int64_t kLargestCount = int64_t{1} << 28;
 
+// 1 and 1.0 are one value.
+bool same(const MetaValue& a, const MetaValue& b) {
+  const auto x = as_float(a);
+  const auto y = as_float(b);
+  return x && y ? *x == *y : a == b;
+}
+
 }  // namespace
 
 template <class T>
@@ -36,20 +43,20 @@ double ConfigReader::checked_positive(std::string_view name, double value) {
 int64_t ConfigReader::count(std::string_view field, std::string_view name) {
   seen_.insert(key(name));
   const size_t before = faults_.size();
-  const auto value = read(meta_int(checkpoint_, key(name)));
+  const auto value = read(meta_int(source_.checkpoint(), key(name)));
   if (!value) {
     if (faults_.size() == before) fault(ErrorCode::kConfigMissing, "key '{}' is missing", key(name));
     return 1;
   }
-  record(field, fmt::format("{}", *value), fmt::format("key {}", key(name)));
+  record(field, fmt::format("{}", *value), origin(name));
   return checked_count(name, *value);
 }
 
 int64_t ConfigReader::count_or(std::string_view field, std::string_view name, int64_t fallback, std::string_view why) {
   seen_.insert(key(name));
-  const auto value = read(meta_int(checkpoint_, key(name)));
+  const auto value = read(meta_int(source_.checkpoint(), key(name)));
   if (value) {
-    record(field, fmt::format("{}", *value), fmt::format("key {}", key(name)));
+    record(field, fmt::format("{}", *value), origin(name));
     return checked_count(name, *value);
   }
   record(field, fmt::format("{}", fallback), fmt::format("default: {} (key {} is absent)", why, key(name)));
@@ -59,20 +66,20 @@ int64_t ConfigReader::count_or(std::string_view field, std::string_view name, in
 double ConfigReader::positive(std::string_view field, std::string_view name) {
   seen_.insert(key(name));
   const size_t before = faults_.size();
-  const auto value = read(meta_float(checkpoint_, key(name)));
+  const auto value = read(meta_float(source_.checkpoint(), key(name)));
   if (!value) {
     if (faults_.size() == before) fault(ErrorCode::kConfigMissing, "key '{}' is missing", key(name));
     return 1;
   }
-  record(field, fmt::format("{}", *value), fmt::format("key {}", key(name)));
+  record(field, fmt::format("{}", *value), origin(name));
   return checked_positive(name, *value);
 }
 
 double ConfigReader::positive_or(std::string_view field, std::string_view name, double fallback, std::string_view why) {
   seen_.insert(key(name));
-  const auto value = read(meta_float(checkpoint_, key(name)));
+  const auto value = read(meta_float(source_.checkpoint(), key(name)));
   if (value) {
-    record(field, fmt::format("{}", *value), fmt::format("key {}", key(name)));
+    record(field, fmt::format("{}", *value), origin(name));
     return checked_positive(name, *value);
   }
   warnings_.add("key '{}' is absent: {} is used, {}", key(name), fallback, why);
@@ -83,7 +90,7 @@ double ConfigReader::positive_or(std::string_view field, std::string_view name, 
 std::vector<int64_t> ConfigReader::count_each(std::string_view field, std::string_view name, int64_t layers,
                                               int64_t fallback, std::string_view why) {
   seen_.insert(key(name));
-  auto values = read(meta_int_each(checkpoint_, key(name), layers));
+  auto values = read(meta_int_each(source_.checkpoint(), key(name), layers));
   if (!values) {
     record(field, fmt::format("{}", fallback), fmt::format("default: {} (key {} is absent)", why, key(name)));
     std::vector<int64_t> all(static_cast<size_t>(layers), fallback);
@@ -92,18 +99,26 @@ std::vector<int64_t> ConfigReader::count_each(std::string_view field, std::strin
   for (int64_t& value : *values) value = checked_count(name, value);
   const bool uniform = std::adjacent_find(values->begin(), values->end(), std::not_equal_to<>()) == values->end();
   record(field, uniform ? fmt::format("{}", values->front()) : fmt::format("[{}]", fmt::join(*values, ", ")),
-         fmt::format("key {}", key(name)));
+         origin(name));
   return *std::move(values);
 }
 
 std::optional<std::string> ConfigReader::text(std::string_view name) {
   seen_.insert(key(name));
-  return read(meta_string(checkpoint_, key(name)));
+  return read(meta_string(source_.checkpoint(), key(name)));
+}
+
+bool ConfigReader::flag_or(std::string_view field, std::string_view name, bool fallback, std::string_view why) {
+  seen_.insert(key(name));
+  const auto value = read(meta_bool(source_.checkpoint(), key(name)));
+  record(field, value.value_or(fallback) ? "yes" : "no",
+         value ? origin(name) : fmt::format("default: {} (key {} is absent)", why, key(name)));
+  return value.value_or(fallback);
 }
 
 void ConfigReader::only(std::string_view name, double value) {
   seen_.insert(key(name));
-  const auto found = read(meta_float(checkpoint_, key(name)));
+  const auto found = read(meta_float(source_.checkpoint(), key(name)));
   if (found && *found != value)
     fault(ErrorCode::kConfigUnsupported, "key '{}' is {}, which changes the result and is not supported", key(name),
           *found);
@@ -113,13 +128,45 @@ void ConfigReader::record(std::string_view field, std::string value, std::string
   entries_.push_back({.name = std::string(field), .value = std::move(value), .origin = std::move(origin)});
 }
 
+bool ConfigReader::has_section(std::string_view section) const {
+  const std::string start = key(section);
+  const auto it = metadata().lower_bound(start);
+  return it != metadata().end() && it->first.starts_with(start);
+}
+
+std::string ConfigReader::origin(std::string_view name) const {
+  const std::string spelling = key(name);
+  if (!source_.is_default(spelling)) return fmt::format("key {}", spelling);
+  return fmt::format("default of {} (key {} is absent)", source_.dialect()->class_name, spelling);
+}
+
+// Keys with a single supported value.
+void ConfigReader::check_dialect() {
+  for (const HfValue& only : source_.dialect()->only) {
+    const std::string spelling = key(only.key);
+    seen_.insert(spelling);
+    const auto it = metadata().find(spelling);
+    if (it == metadata().end() || same(it->second, meta_value(only))) continue;
+    fault(ErrorCode::kConfigUnsupported, "key '{}' is {}, expected {}", spelling, describe(it->second),
+          describe(meta_value(only)));
+  }
+}
+
+bool ConfigReader::is_harmless(std::string_view container_key) const {
+  if (seen_.contains(container_key)) return true;
+  if (!source_.is_hf()) return false;
+  const std::string_view name = container_key.substr(source_.key_prefix().size());
+  const auto harmless = source_.dialect()->harmless;
+  return is_harmless_hf_key(name) || std::find(harmless.begin(), harmless.end(), name) != harmless.end();
+}
+
 Result<std::vector<ConfigEntry>> ConfigReader::finish() && {
-  const std::string namespace_start = prefix_ + ".";
-  for (auto it = checkpoint_.metadata.lower_bound(namespace_start);
-       it != checkpoint_.metadata.end() && it->first.starts_with(namespace_start); ++it) {
-    if (!seen_.contains(it->first))
-      fault(ErrorCode::kConfigUnsupported, "key '{}' ({}) may change the result and is not supported", it->first,
-            describe(it->second));
+  if (source_.is_hf()) check_dialect();
+  const std::string& start = source_.key_prefix();
+  for (auto it = metadata().lower_bound(start); it != metadata().end() && it->first.starts_with(start); ++it) {
+    if (is_harmless(it->first)) continue;
+    fault(ErrorCode::kConfigUnsupported, "key '{}' ({}) may change the result and is not supported", it->first,
+          describe(it->second));
   }
   if (!faults_.empty()) return fail(merge_faults(code_, std::move(faults_)));
   return std::move(entries_);

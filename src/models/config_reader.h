@@ -9,16 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/checkpoint.h"
 #include "models/model.h"
+#include "models/source.h"
 
 namespace headrace {
 
 class ConfigReader {
  public:
-  // Keys are `prefix.name`: "llama" + "block_count".
-  ConfigReader(const Checkpoint& checkpoint, std::string prefix, Warnings& warnings)
-      : checkpoint_(checkpoint), prefix_(std::move(prefix)), warnings_(warnings) {}
+  // Keys are asked for by our names ("block_count"); messages and origins spell them as the container does.
+  ConfigReader(const ModelSource& source, Warnings& warnings) : source_(source), warnings_(warnings) {}
+
+  [[nodiscard]] const ModelSource& source() const { return source_; }
 
   // A count that must be there, >= 1. `field` is our name for it.
   [[nodiscard]] int64_t count(std::string_view field, std::string_view name);
@@ -33,8 +34,12 @@ class ConfigReader {
   [[nodiscard]] std::vector<int64_t> count_each(std::string_view field, std::string_view name, int64_t layers,
                                                 int64_t fallback, std::string_view why);
   [[nodiscard]] std::optional<std::string> text(std::string_view name);
+  // A flag with a documented default.
+  [[nodiscard]] bool flag_or(std::string_view field, std::string_view name, bool fallback, std::string_view why);
 
-  [[nodiscard]] bool has(std::string_view name) const { return checkpoint_.metadata.contains(key(name)); }
+  [[nodiscard]] bool has(std::string_view name) const { return metadata().contains(key(name)); }
+  // Whether any key starts with `section`.
+  [[nodiscard]] bool has_section(std::string_view section) const;
 
   // The key may be there without being read: it does not change the maths.
   void harmless(std::string_view name) { seen_.insert(key(name)); }
@@ -49,7 +54,7 @@ class ConfigReader {
   }
   // False once a fault was found: values may be stand-ins, and checks of one against another would mislead.
   [[nodiscard]] bool good() const { return faults_.empty(); }
-  [[nodiscard]] std::string key(std::string_view name) const { return fmt::format("{}.{}", prefix_, name); }
+  [[nodiscard]] std::string key(std::string_view name) const { return source_.key(name); }
 
   // Refuses keys under the prefix that nothing has read or declared harmless, then reports all faults together.
   [[nodiscard]] Result<std::vector<ConfigEntry>> finish() &&;
@@ -59,9 +64,15 @@ class ConfigReader {
   std::optional<T> read(Result<std::optional<T>> value);
   [[nodiscard]] int64_t checked_count(std::string_view name, int64_t value);
   [[nodiscard]] double checked_positive(std::string_view name, double value);
+  [[nodiscard]] const std::map<std::string, MetaValue, std::less<>>& metadata() const {
+    return source_.checkpoint().metadata;
+  }
+  // Where the value of a key that is there comes from.
+  [[nodiscard]] std::string origin(std::string_view name) const;
+  void check_dialect();
+  [[nodiscard]] bool is_harmless(std::string_view container_key) const;
 
-  const Checkpoint& checkpoint_;
-  std::string prefix_;
+  const ModelSource& source_;
   Warnings& warnings_;
   std::vector<ConfigEntry> entries_;
   std::vector<std::string> faults_;

@@ -2,16 +2,19 @@
 
 #include <algorithm>
 
+#include "formats/file.h"
+#include "formats/meta.h"
+
 namespace headrace {
 
 namespace {
 
 // A count that the tensor table does not bear out is refused before anything is sized by it.
-int64_t layer_count(ConfigReader& read, const Checkpoint& checkpoint) {
+int64_t layer_count(ConfigReader& read) {
   const int64_t layers = read.count("layers", "block_count");
   for (int64_t i = 0; i < layers; ++i) {
-    const std::string first = block_tensor(i, "attn_norm");
-    if (checkpoint.find(first) != nullptr) continue;
+    const std::string first = read.source().names()(block_tensor(i, "attn_norm"));
+    if (read.source().checkpoint().find(first) != nullptr) continue;
     read.fault(ErrorCode::kTensorLink, "key '{}' is {}, but tensor '{}' is missing", read.key("block_count"), layers,
                first);
     return std::max<int64_t>(1, i);
@@ -48,17 +51,69 @@ void read_heads(ConfigReader& read, DecoderShape& c) {
                value_width, c.head_width);
 }
 
-// The rows of the embedding are the vocabulary: tokenizer lists and vocab_size keys are often padded or stale.
-int64_t vocabulary_rows(ConfigReader& read, const Checkpoint& checkpoint) {
-  read.harmless("vocab_size");
-  const TensorEntry* table = checkpoint.find("token_embd.weight");
+// The rows of the embedding are the vocabulary: a GGUF's tokenizer lists and vocab_size keys are often padded or stale.
+// Hugging Face's classes refuse a vocab_size that is not theirs, and so do we.
+int64_t vocabulary_rows(ConfigReader& read) {
+  const std::string name = read.source().names()("token_embd.weight");
+  const TensorEntry* table = read.source().checkpoint().find(name);
   if (table == nullptr || table->shape.size() != 2) {
-    read.fault(ErrorCode::kTensorLink, "tensor 'token_embd.weight' {}, expected [vocabulary, embedding length]",
+    read.harmless("vocab_size");
+    read.fault(ErrorCode::kTensorLink, "tensor '{}' {}, expected [vocabulary, embedding length]", name,
                table == nullptr ? "is missing" : fmt::format("has shape [{}]", fmt::join(table->shape, ", ")));
     return 1;
   }
-  read.record("vocabulary", fmt::format("{}", table->shape[0]), "rows of tensor token_embd.weight");
-  return table->shape[0];
+  const int64_t rows = table->shape[0];
+  read.record("vocabulary", fmt::format("{}", rows), fmt::format("rows of tensor {}", name));
+  if (!read.source().is_hf()) {
+    read.harmless("vocab_size");
+  } else if (const int64_t stated = read.count("vocab_size", "vocab_size"); read.good() && stated != rows) {
+    read.fault(ErrorCode::kTensorLink, "key '{}' is {}, but tensor '{}' has {} rows", read.key("vocab_size"), stated,
+               name, rows);
+  }
+  return rows;
+}
+
+// Whether two tensors hold the same bytes. Stops reading at the first that differ.
+Result<bool> same_bytes(const Checkpoint& checkpoint, const TensorEntry& a, const TensorEntry& b) {
+  if (a.type != b.type || a.length_bytes != b.length_bytes) return false;
+  HR_TRY(const InputFile first, InputFile::reopen(checkpoint.files.at(a.file)));
+  HR_TRY(const InputFile second, InputFile::reopen(checkpoint.files.at(b.file)));
+  constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
+  for (uint64_t done = 0; done < a.length_bytes; done += kChunkBytes) {
+    const uint64_t bytes = std::min(kChunkBytes, a.length_bytes - done);
+    HR_TRY(const std::string x, first.read_text(a.offset_bytes + done, bytes));
+    HR_TRY(const std::string y, second.read_text(b.offset_bytes + done, bytes));
+    if (x != y) return false;
+  }
+  return true;
+}
+
+// A head that is there although the flag says tied: transformers 4 takes the embedding, transformers 5 the head if they
+// differ. Equal ones are one parameter, others are refused.
+void check_spare_head(ConfigReader& read, const std::string& head, const TensorEntry& entry) {
+  const std::string embedding = read.source().names()("token_embd.weight");
+  const TensorEntry* table = read.source().checkpoint().find(embedding);
+  if (table == nullptr) return;  // reported with the vocabulary
+  const auto same = same_bytes(read.source().checkpoint(), *table, entry);
+  if (!same) return read.fault(same.error().code, "{}", same.error().message);
+  if (!*same)
+    return read.fault(ErrorCode::kConfigUnsupported, "key '{}' is true, but tensor '{}' differs from '{}'",
+                      read.key("tie_word_embeddings"), head, embedding);
+  read.record("spare_head", "equal to the embedding", fmt::format("tensor {}", head));
+}
+
+void read_head(ConfigReader& read, DecoderShape& c) {
+  const std::string head = read.source().names()("output.weight");
+  const TensorEntry* entry = read.source().checkpoint().find(head);
+  if (read.source().is_hf()) {
+    c.tied = read.flag_or("tied_head", "tie_word_embeddings", false, "a head of its own");
+    if (!c.tied || entry == nullptr) return;
+    c.spare_head = head;
+    return check_spare_head(read, head, *entry);
+  }
+  read.record("tied_head", entry == nullptr ? "yes" : "no",
+              fmt::format("tensor {} is {}", head, entry == nullptr ? "absent" : "present"));
+  c.tied = entry == nullptr;
 }
 
 // What positions are divided by.
@@ -88,36 +143,67 @@ double linear_factor(ConfigReader& read) {
 
 }  // namespace
 
+std::optional<std::vector<bool>> read_layer_types(ConfigReader& read, const DecoderShape& shape) {
+  constexpr std::string_view kName = "layer_types";
+  if (!read.has(kName)) return std::nullopt;
+  read.harmless(kName);
+  const auto types = meta_string_array(read.source().checkpoint(), read.key(kName));
+  std::vector<bool> local(static_cast<size_t>(shape.layers));
+  if (!types) {
+    read.fault(types.error().code, "{}", types.error().message);
+    return local;
+  }
+  if ((*types)->size() != local.size()) {
+    read.fault(ErrorCode::kConfigValue, "key '{}' has {} items, expected one a layer, {}", read.key(kName),
+               (*types)->size(), shape.layers);
+    return local;
+  }
+  for (size_t i = 0; i < local.size(); ++i) {
+    const std::string& type = (**types)[i];
+    local[i] = type == "sliding_attention";
+    if (!local[i] && type != "full_attention")
+      read.fault(ErrorCode::kConfigUnsupported, "key '{}' has '{}' for layer {}, expected full_attention or {}",
+                 read.key(kName), type, i, "sliding_attention");
+  }
+  return local;
+}
+
+void read_full_attention(ConfigReader& read, const DecoderShape& shape) {
+  const auto local = read_layer_types(read, shape);
+  if (!local || std::find(local->begin(), local->end(), true) == local->end()) return;
+  read.fault(ErrorCode::kConfigUnsupported, "key '{}' has local layers, which are not supported here",
+             read.key("layer_types"));
+}
+
 std::string block_tensor(int64_t layer, std::string_view what, std::string_view kind) {
   return fmt::format("blk.{}.{}.{}", layer, what, kind);
 }
 
-bool has_bias(const Checkpoint& checkpoint, const DecoderShape& shape, std::string_view what) {
+bool has_bias(const ModelSource& source, const DecoderShape& shape, std::string_view what) {
   for (int64_t i = 0; i < shape.layers; ++i)
-    if (checkpoint.find(block_tensor(i, what, "bias")) != nullptr) return true;
+    if (source.find(block_tensor(i, what, "bias")) != nullptr) return true;
   return false;
 }
 
-DecoderShape read_decoder_shape(ConfigReader& read, const Checkpoint& checkpoint, const ModelOptions& options) {
+DecoderShape read_decoder_shape(ConfigReader& read, const ModelOptions& options) {
   DecoderShape c;
-  c.layers = layer_count(read, checkpoint);
+  c.layers = layer_count(read);
   c.used_layers = used_layers(read, c.layers, options);
   c.context = read.count("context", "context_length");
   c.width = read.count("width", "embedding_length");
   c.hidden = read.count("hidden", "feed_forward_length");
   c.eps = read.positive("norm_eps", "attention.layer_norm_rms_epsilon");
   read_heads(read, c);
-  c.vocabulary = vocabulary_rows(read, checkpoint);
-  c.tied = checkpoint.find("output.weight") == nullptr;
-  read.record("tied_head", c.tied ? "yes" : "no",
-              c.tied ? "tensor output.weight is absent" : "tensor output.weight is present");
+  c.vocabulary = vocabulary_rows(read);
+  read_head(read, c);
   return c;
 }
 
-RopeConfig read_rope(ConfigReader& read, const DecoderShape& shape, RopePairing pairing) {
+RopeConfig read_rope(ConfigReader& read, const DecoderShape& shape, RopePairing gguf) {
+  if (read.source().is_hf()) return read_hf_rope(read, shape, {});
   RopeConfig out;
-  out.pairing = pairing;
-  read.record("rope_pairing", pairing == RopePairing::kInterleaved ? "interleaved" : "half",
+  out.pairing = gguf;
+  read.record("rope_pairing", gguf == RopePairing::kInterleaved ? "interleaved" : "half",
               "row order of q and k in GGUF files of this architecture");
   out.rotated = read.count_or("rope_width", "rope.dimension_count", shape.head_width, "the whole head");
   if (read.good() && (out.rotated % 2 != 0 || out.rotated > shape.head_width))

@@ -1,7 +1,6 @@
 // Architecture `gemma3`, text model (Gemma Team 2025, arXiv:2503.19786): norms before and after attention and
 // feed-forward, per-head norms of q and k, five local layers (a sliding window, their own RoPE base) to one global
-// layer, GeGLU, a scaled embedding. Keys and tensor names are llama.cpp's. GGUF files hold norm weights with Gemma's 1
-// already added.
+// layer, GeGLU, a scaled embedding. GGUF files hold norm weights with Gemma's 1 already added, Hugging Face's do not.
 #include <algorithm>
 #include <cmath>
 
@@ -22,6 +21,7 @@ struct Gemma3Config {
   double attention_scale{};
   double attention_softcap{};  // 0: none
   double final_softcap{};      // 0: none
+  double norm_offset{};        // what the container's norm weights lack
 };
 
 struct Attention {
@@ -50,14 +50,18 @@ struct Weights {
   std::optional<Linear> output;
 };
 
-Weights name_weights(const DecoderShape& c) {
-  const auto norm = [&](int64_t i, const char* what) { return RmsNorm{.weight = block_tensor(i, what), .eps = c.eps}; };
-  const auto linear = [](int64_t i, const char* what) { return Linear{.weight = block_tensor(i, what)}; };
-  Weights weights{.token_embd = {.weight = "token_embd.weight"},
+Weights name_weights(const Gemma3Config& config, const TensorNames& names) {
+  const DecoderShape& c = config.shape;
+  const auto rms_norm = [&](const std::string& ours) {
+    return RmsNorm{.weight = names(ours), .eps = c.eps, .offset = config.norm_offset};
+  };
+  const auto norm = [&](int64_t i, const char* what) { return rms_norm(block_tensor(i, what)); };
+  const auto linear = [&](int64_t i, const char* what) { return Linear{.weight = names(block_tensor(i, what))}; };
+  Weights weights{.token_embd = {.weight = names("token_embd.weight")},
                   .blocks = {},
-                  .output_norm = {.weight = "output_norm.weight", .eps = c.eps},
+                  .output_norm = rms_norm("output_norm.weight"),
                   .output = std::nullopt};
-  if (!c.tied) weights.output = Linear{.weight = "output.weight"};
+  if (!c.tied) weights.output = Linear{.weight = names("output.weight")};
   for (int64_t i = 0; i < c.layers; ++i)
     weights.blocks.push_back(
         {.attn_norm = norm(i, "attn_norm"),
@@ -93,20 +97,23 @@ std::vector<TensorSpec> tensor_table(const DecoderShape& c, const Weights& weigh
   }
   table.push_back({weights.output_norm.weight, Role::kNorm, {c.width}});
   if (weights.output) table.push_back({weights.output->weight, Role::kMatmul, {c.vocabulary, c.width}});
+  if (c.spare_head) table.push_back({*c.spare_head, Role::kMatmul, {c.vocabulary, c.width}, false});
   return table;
 }
 
 class Gemma3 final : public Model {
  public:
-  Gemma3(Gemma3Config config, std::vector<ConfigEntry> entries)
+  Gemma3(Gemma3Config config, std::vector<ConfigEntry> entries, TensorNames names)
       : config_(std::move(config)),
         entries_(std::move(entries)),
-        weights_(name_weights(config_.shape)),
+        names_(std::move(names)),
+        weights_(name_weights(config_, names_)),
         tensors_(tensor_table(config_.shape, weights_)) {}
 
   [[nodiscard]] std::string_view architecture() const override { return "gemma3"; }
   [[nodiscard]] const std::vector<ConfigEntry>& config() const override { return entries_; }
   [[nodiscard]] const std::vector<TensorSpec>& tensors() const override { return tensors_; }
+  [[nodiscard]] const TensorNames& names() const override { return names_; }
   [[nodiscard]] int64_t vocabulary() const override { return config_.shape.vocabulary; }
   [[nodiscard]] int64_t context_length() const override { return config_.shape.context; }
   [[nodiscard]] bool tied_head() const override { return config_.shape.tied; }
@@ -159,36 +166,89 @@ class Gemma3 final : public Model {
 
   Gemma3Config config_;
   std::vector<ConfigEntry> entries_;
+  TensorNames names_;
   Weights weights_;
   std::vector<TensorSpec> tensors_;
 };
 
-// One number p: every p-th layer is global. One flag a layer: true is local. Absent: p = 6, as in every Gemma 3.
-std::vector<bool> read_pattern(ConfigReader& read, const Checkpoint& checkpoint, int64_t layers) {
-  constexpr const char* kName = "attention.sliding_window_pattern";
-  if (meta_is_array(checkpoint, read.key(kName))) {
-    read.harmless(kName);
-    auto flags = meta_bool_array(checkpoint, read.key(kName));
-    if (!flags) {
-      read.fault(flags.error().code, "{}", flags.error().message);
-    } else if ((*flags)->size() != static_cast<size_t>(layers)) {
-      read.fault(ErrorCode::kConfigValue, "key '{}' has {} items, expected one a layer, {}", read.key(kName),
-                 (*flags)->size(), layers);
-    } else {
-      read.record("local_layers", "by layer", fmt::format("key {}", read.key(kName)));
-      return **std::move(flags);
-    }
-    std::vector<bool> any(static_cast<size_t>(layers), true);
-    return any;
-  }
-  const int64_t period = read.count_or("global_layer_period", kName, 6, "that of every Gemma 3");
+// Defaults: transformers, configuration_gemma3.py.
+constexpr HfValue kDefaults[] = {
+    {"vocab_size", int64_t{262208}},
+    {"hidden_size", int64_t{2304}},
+    {"intermediate_size", int64_t{9216}},
+    {"num_hidden_layers", int64_t{26}},
+    {"num_attention_heads", int64_t{8}},
+    {"num_key_value_heads", int64_t{4}},
+    {"head_dim", int64_t{256}},
+    {"max_position_embeddings", int64_t{131072}},
+    {"rms_norm_eps", 1e-6},
+    {"rope_theta", 1e6},
+    {"rope_local_base_freq", 1e4},
+    {"query_pre_attn_scalar", int64_t{256}},
+    {"sliding_window", int64_t{4096}},
+    {"tie_word_embeddings", true},
+};
+constexpr HfValue kOnly[] = {
+    {"hidden_activation", std::string_view("gelu_pytorch_tanh")},
+    {"attention_bias", false},
+    {"use_bidirectional_attention", false},
+};
+// The class reads hidden_activation; hidden_act stands in old files and is "gelu" in some.
+constexpr std::string_view kHarmless[] = {"hidden_act"};
+constexpr HfName kNames[] = {
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+};
+
+std::vector<bool> periodic(int64_t layers, int64_t period) {
   std::vector<bool> local;
   for (int64_t i = 0; i < layers; ++i) local.push_back((i + 1) % period != 0);
   return local;
 }
 
+// A GGUF: one number p, and every p-th layer is global; or one flag a layer, true is local. Absent: p = 6, as in every
+// Gemma 3.
+std::vector<bool> read_gguf_pattern(ConfigReader& read, int64_t layers) {
+  constexpr const char* kName = "attention.sliding_window_pattern";
+  const Checkpoint& checkpoint = read.source().checkpoint();
+  if (!meta_is_array(checkpoint, read.key(kName)))
+    return periodic(layers, read.count_or("global_layer_period", kName, 6, "that of every Gemma 3"));
+  read.harmless(kName);
+  auto flags = meta_bool_array(checkpoint, read.key(kName));
+  if (!flags) {
+    read.fault(flags.error().code, "{}", flags.error().message);
+  } else if ((*flags)->size() != static_cast<size_t>(layers)) {
+    read.fault(ErrorCode::kConfigValue, "key '{}' has {} items, expected one a layer, {}", read.key(kName),
+               (*flags)->size(), layers);
+  } else {
+    read.record("local_layers", "by layer", fmt::format("key {}", read.key(kName)));
+    return **std::move(flags);
+  }
+  return periodic(layers, 6);
+}
+
+// A config.json: a type for each layer, or a period, or neither, which means 6. Files that hold both must agree.
+std::vector<bool> read_hf_pattern(ConfigReader& read, const DecoderShape& shape) {
+  const auto types = read_layer_types(read, shape);
+  if (types) read.record("local_layers", "by layer", fmt::format("key {}", read.key("layer_types")));
+  std::vector<bool> local = types.value_or(periodic(shape.layers, 6));
+  for (const char* name : {"sliding_window_pattern", "_sliding_window_pattern"}) {
+    if (!read.has(name)) continue;
+    const auto by_period = periodic(shape.layers, read.count("global_layer_period", name));
+    if (!types && std::string_view(name) == "sliding_window_pattern") {
+      local = by_period;
+    } else if (by_period != local) {
+      read.fault(ErrorCode::kConfigValue, "key '{}' contradicts {}", read.key(name),
+                 types ? fmt::format("key '{}'", read.key("layer_types")) : "the period of the layers");
+    }
+  }
+  return local;
+}
+
 // query_pre_attn_scalar is not in a GGUF: it is the width of a head, but for the 27B model, where it is width / heads.
 double read_scale(ConfigReader& read, const DecoderShape& c) {
+  if (read.source().is_hf()) return 1 / std::sqrt(read.positive("query_pre_attn_scalar", "query_pre_attn_scalar"));
   if (read.has("attention.scale")) return read.positive("attention_scale", "attention.scale");
   const bool is_27b = c.layers == 62 && c.width == 5376 && c.heads == 32;
   const auto scalar = static_cast<double>(is_27b ? c.width / c.heads : c.head_width);
@@ -201,28 +261,49 @@ double read_cap(ConfigReader& read, const char* field, const char* name) {
   return read.has(name) ? read.positive(field, name) : 0;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Model>> make_gemma3(const Checkpoint& checkpoint, const ModelOptions& options,
-                                           Warnings& warnings) {
-  ConfigReader read(checkpoint, "gemma3", warnings);
-  Gemma3Config c;
-  c.shape = read_decoder_shape(read, checkpoint, options);
+// Scaling is for the long reach of global layers; local ones rotate by plain positions.
+void read_ropes(ConfigReader& read, Gemma3Config& c) {
+  if (read.source().is_hf()) {
+    c.global_rope = read_hf_rope(read, c.shape, {.layer_type = "full_attention"});
+    c.local_rope = read_hf_rope(
+        read, c.shape, {.layer_type = "sliding_attention", .base = "rope_local_base_freq", .scaling = ""});
+    return;
+  }
   c.global_rope = read_rope(read, c.shape, RopePairing::kHalf);
-  // Scaling is for the long reach of global layers; local ones rotate by plain positions.
   c.local_rope = c.global_rope;
   c.local_rope.linear_factor = 1;
   c.local_rope.base = read.has("rope.freq_base_swa") ? read.positive("rope_base_local", "rope.freq_base_swa") : 10000;
   if (!read.has("rope.freq_base_swa"))
     read.record("rope_base_local", "10000", "that of every Gemma 3 (key gemma3.rope.freq_base_swa is absent)");
+}
+
+}  // namespace
+
+std::span<const HfDialect> gemma3_dialects() {
+  static constexpr HfDialect kDialects[] = {{.model_type = "gemma3_text",
+                                             .class_name = "Gemma3TextConfig",
+                                             .defaults = kDefaults,
+                                             .only = kOnly,
+                                             .harmless = kHarmless,
+                                             .names = kNames}};
+  return kDialects;
+}
+
+Result<std::unique_ptr<Model>> make_gemma3(const ModelSource& source, const ModelOptions& options, Warnings& warnings) {
+  ConfigReader read(source, warnings);
+  Gemma3Config c;
+  c.shape = read_decoder_shape(read, options);
+  read_ropes(read, c);
   c.window = read.count("window", "attention.sliding_window");
-  c.local = read_pattern(read, checkpoint, c.shape.layers);
+  c.local = source.is_hf() ? read_hf_pattern(read, c.shape) : read_gguf_pattern(read, c.shape.layers);
   c.attention_scale = read_scale(read, c.shape);
   c.attention_softcap = read_cap(read, "attention_softcap", "attn_logit_softcapping");
   c.final_softcap = read_cap(read, "final_softcap", "final_logit_softcapping");
+  c.norm_offset = source.is_hf() ? 1 : 0;
+  read.record("norm_offset", source.is_hf() ? "1" : "0", "what norm weights lack in this container");
   read.record("activation", "gelu_tanh", "that of every Gemma 3");
   HR_TRY(auto entries, std::move(read).finish());
-  return std::unique_ptr<Model>(std::make_unique<Gemma3>(std::move(c), std::move(entries)));
+  return std::unique_ptr<Model>(std::make_unique<Gemma3>(std::move(c), std::move(entries), source.names()));
 }
 
 }  // namespace headrace

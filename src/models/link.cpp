@@ -7,14 +7,6 @@ namespace headrace {
 
 namespace {
 
-// Tensors of a text model that live outside blk.*: to meet one of these without using it changes the result.
-constexpr std::string_view kTextModelTensors[] = {"output.", "output_norm", "token_embd", "rope_freqs", "rope_factors"};
-
-bool in_text_model(std::string_view name) {
-  return name.starts_with("blk.") || std::any_of(std::begin(kTextModelTensors), std::end(kTextModelTensors),
-                                                 [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
 std::string sizes_text(const std::vector<int64_t>& sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
 
 // Reads from f32 as it lies; everything else is decoded to f32.
@@ -72,7 +64,7 @@ Result<LinkedWeights> link_weights(const Model& model, const Checkpoint& checkpo
   std::vector<std::string_view> foreign;
   for (const TensorEntry& entry : checkpoint.tensors) {
     if (wanted.contains(entry.name)) continue;
-    if (in_text_model(entry.name))
+    if (model.names().in_text_model(entry.name))
       faults.add(ErrorCode::kTensorLink, fmt::format("tensor '{}' {} has no place in a {} model of this configuration",
                                                      entry.name, sizes_text(entry.shape), model.architecture()));
     else

@@ -12,6 +12,7 @@
 
 #include "formats/checkpoint.h"
 #include "ir/module.h"
+#include "models/source.h"
 #include "nn/kv_cache.h"
 #include "nn/tensor.h"
 
@@ -30,7 +31,7 @@ struct TensorSpec {
   std::string name;
   Role role{};
   std::vector<int64_t> shape;
-  bool used{true};  // false: it must be there, but belongs to a layer that ModelOptions::layers leaves out
+  bool used{true};  // false: it must be there, but the function does without: ModelOptions::layers, a spare head
 };
 
 // What a user may ask of a model before it is traced.
@@ -43,7 +44,8 @@ class Model {
   virtual ~Model() = default;
   [[nodiscard]] virtual std::string_view architecture() const = 0;
   [[nodiscard]] virtual const std::vector<ConfigEntry>& config() const = 0;
-  [[nodiscard]] virtual const std::vector<TensorSpec>& tensors() const = 0;
+  [[nodiscard]] virtual const std::vector<TensorSpec>& tensors() const = 0;  // by the container's names
+  [[nodiscard]] virtual const TensorNames& names() const = 0;
   [[nodiscard]] virtual int64_t vocabulary() const = 0;
   [[nodiscard]] virtual int64_t context_length() const = 0;
   [[nodiscard]] virtual bool tied_head() const = 0;
@@ -55,12 +57,14 @@ struct ArchitectureInfo {
   std::string_view name;     // GGUF's general.architecture
   std::string_view summary;  // one line for docs and --help
   // Reads the configuration. Errors: kConfigMissing, kConfigValue, kConfigUnsupported, kTensorLink.
-  Result<std::unique_ptr<Model>> (*make)(const Checkpoint&, const ModelOptions&, Warnings&){};
+  Result<std::unique_ptr<Model>> (*make)(const ModelSource&, const ModelOptions&, Warnings&){};
+  std::span<const HfDialect> (*dialects)(){};  // the model types of Hugging Face that it serves
 };
 
 [[nodiscard]] std::span<const ArchitectureInfo> architecture_table();
 
-// The model of a checkpoint. Errors: kArchitecture (names it and lists those supported) and make()'s.
+// The model of a checkpoint: by general.architecture of a GGUF, by model_type of a config.json (its text_config's, where
+// it has one). Errors: kArchitecture (names it and lists those supported), those of find_hf_config and make().
 [[nodiscard]] Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, const ModelOptions& options,
                                                         Warnings& warnings);
 

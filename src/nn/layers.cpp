@@ -41,7 +41,9 @@ Tensor RmsNorm::operator()(const Tensor& x) const {
   std::vector<int64_t> kept;
   for (int64_t i = 0; i < last; ++i) kept.push_back(i);
   const Tensor scale = broadcast_in_dim(unary(ops::kRsqrt, mean + eps), x.shape(), kept);
-  return convert(wide * scale * convert(x.tracer().parameter(weight), DType::kF32), x.dtype());
+  Tensor w = convert(x.tracer().parameter(weight), DType::kF32);
+  if (offset != 0) w = w + offset;
+  return convert(wide * scale * w, x.dtype());
 }
 
 Tensor Embedding::operator()(const Tensor& ids) const {

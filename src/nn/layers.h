@@ -22,10 +22,12 @@ struct Linear {
   [[nodiscard]] Tensor merge_heads(const Tensor& x) const;
 };
 
-// x / sqrt(mean(x^2) + eps) * w over the last dim, in f32 (Zhang & Sennrich 2019, arXiv:1910.07467).
+// x / sqrt(mean(x^2) + eps) * w over the last dim, in f32 (Zhang & Sennrich 2019, arXiv:1910.07467). w is the weight
+// plus an offset: Gemma's norms are stored less 1 in Hugging Face's checkpoints, and whole in GGUF files.
 struct RmsNorm {
   std::string weight;
   double eps{};
+  double offset{};
   [[nodiscard]] Tensor operator()(const Tensor& x) const;
 };
 

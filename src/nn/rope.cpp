@@ -1,7 +1,7 @@
 #include "nn/rope.h"
 
 #include <cmath>
-#include <cstring>
+#include <span>
 
 #include "ops/ops.h"
 
@@ -9,18 +9,22 @@ namespace headrace {
 
 namespace {
 
+Literal vector_literal(std::span<const float> values) {
+  const auto bytes = std::as_bytes(values);
+  return {.dtype = DType::kF32,
+          .sizes = {static_cast<int64_t>(values.size())},
+          .splat = false,
+          .bytes = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end())};
+}
+
 // base^(-2i/n) / factor for i < n/2, each rounded once to f32 from f64.
 Literal frequencies(const RopeConfig& config) {
-  std::vector<std::byte> bytes(static_cast<size_t>(config.rotated / 2) * sizeof(float));
+  std::vector<float> values;
   for (int64_t i = 0; i < config.rotated / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(config.rotated);
-    const auto value = static_cast<float>(std::pow(config.base, exponent) / config.linear_factor);
-    std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof(float), &value, sizeof value);
+    values.push_back(static_cast<float>(std::pow(config.base, exponent) / config.linear_factor));
   }
-  return {.dtype = DType::kF32,
-          .sizes = {config.rotated / 2},
-          .splat = false,
-          .bytes = std::make_shared<const std::vector<std::byte>>(std::move(bytes))};
+  return vector_literal(values);
 }
 
 // angle - round(angle / 2 pi) * 2 pi with 2 pi in three parts (Cody & Waite 1980). The first two have 8 and 9
@@ -59,6 +63,7 @@ RopeTables rope_tables(const Tensor& positions, const RopeConfig& config) {
   const Shape shape{positions.dim(0), positions.dim(1), config.rotated / 2};
   Tensor frequency = t.add(ops::kConstant, {}, {frequencies(config)});
   if (config.factors) frequency = frequency / t.parameter(*config.factors);
+  if (!config.divisors.empty()) frequency = frequency / t.add(ops::kConstant, {}, {vector_literal(config.divisors)});
   const Tensor angle =
       broadcast_in_dim(convert(positions, DType::kF32), shape, {0, 1}) * broadcast_in_dim(frequency, shape, {2});
   const Tensor small = reduced(angle);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "nn/tensor.h"
 
@@ -23,6 +24,8 @@ struct RopeConfig {
   RopePairing pairing{};
   // A parameter [rotated / 2] of divisors of the frequencies (Llama 3's `rope_freqs.weight`).
   std::optional<std::string> factors{};
+  // The same where they follow from the configuration: empty, or rotated / 2 numbers.
+  std::vector<float> divisors{};
 };
 
 // cos and sin of position * base^(-2i / rotated), f32 [B, S, rotated / 2] each. The angle is the f32 product

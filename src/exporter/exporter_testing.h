@@ -1,0 +1,22 @@
+// Test kit: logits straight from a checkpoint, without an archive.
+#pragma once
+
+#include <vector>
+
+#include "formats/checkpoint.h"
+
+namespace headrace::testing {
+
+// Long enough to leave every window of the zoo.
+inline constexpr int64_t kScoredTokens = 14;
+
+// Of the model of the checkpoint for kScoredTokens fixed ids, in f64. Errors: those of reading, linking and tracing.
+[[nodiscard]] Result<std::vector<double>> logits_of(const Checkpoint& checkpoint);
+
+// Another value of the same kind, near enough to be valid where any is.
+[[nodiscard]] MetaValue perturbed(const MetaValue& value);
+
+// How far logits lie apart at most.
+[[nodiscard]] double distance(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace headrace::testing
