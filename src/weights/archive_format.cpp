@@ -6,7 +6,7 @@
 
 #include "formats/irpa.h"
 #include "formats/safetensors_writer.h"
-#include "weights/bounded_json.h"
+#include "base/bounded_json.h"
 
 namespace headrace {
 
