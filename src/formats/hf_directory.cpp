@@ -87,7 +87,8 @@ Status append(SafetensorsFile part, Checkpoint& checkpoint) {
 Result<Checkpoint> open_whole(const std::string& path) {
   const std::string directory = directory_of(path);
   HR_TRY_STATUS(check_config(directory));
-  Checkpoint out{.kind = ContainerKind::kSafetensors};
+  Checkpoint out;
+  out.kind = ContainerKind::kSafetensors;
   HeaderHash hash;
   HR_TRY(out.metadata, read_configs(directory, hash));
   HR_TRY(const InputFile file, InputFile::open(path));
@@ -113,9 +114,10 @@ Status check_shard(const SafetensorsFile& part, const std::string& shard, const 
     if (it == index.weight_map.end())
       return fail(ErrorCode::kSafetensorsSet, "{}: the index does not name its tensor '{}'", part.source.path,
                   tensor.name);
-    if (it->second != shard)
+    const auto& given = it->second.get_ref<const std::string&>();
+    if (given != shard)
       return fail(ErrorCode::kSafetensorsSet, "{}: holds tensor '{}', which the index gives to {}", part.source.path,
-                  tensor.name, it->second);
+                  tensor.name, given);
   }
   return {};
 }
@@ -125,7 +127,7 @@ Status check_complete(const Checkpoint& checkpoint, const SafetensorsIndex& inde
   const auto it =
       std::ranges::find_if(index.weight_map, [&](const auto& row) { return checkpoint.find(row.first) == nullptr; });
   return fail(ErrorCode::kSafetensorsSet, "{}: tensor '{}' is given to {}, which does not hold it", index_path,
-              it->first, it->second);
+              it->first, it->second.get_ref<const std::string&>());
 }
 
 void check_total(const Checkpoint& checkpoint, const SafetensorsIndex& index, const std::string& index_path,
@@ -142,7 +144,8 @@ Result<Checkpoint> open_set(const std::string& index_path, const std::optional<s
                             Warnings& warnings) {
   const std::string directory = directory_of(index_path);
   HR_TRY_STATUS(check_config(directory));
-  Checkpoint out{.kind = ContainerKind::kSafetensors};
+  Checkpoint out;
+  out.kind = ContainerKind::kSafetensors;
   HeaderHash hash;
   HR_TRY(out.metadata, read_configs(directory, hash));
   SafetensorsIndex index;

@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kExtension = ".safetensors";
-constexpr size_t kMaxShards = 100'000;  // five digits, as they are named
+constexpr size_t kMaxShards = 10'000;  // the largest models have some 200
 
 bool is_shard_name(std::string_view name) {
   return is_tensor_name(name) && name.size() > kExtension.size() && name.ends_with(kExtension) &&
@@ -27,24 +27,24 @@ Result<SafetensorsIndex> read(Json& root) {
                 : map->is_object() ? "empty"
                                    : map->type_name());
   SafetensorsIndex out;
-  for (auto& [tensor, shard] : map->get_ref<Json::object_t&>()) {
+  for (const auto& [tensor, shard] : map->get_ref<const Json::object_t&>()) {
     if (!is_tensor_name(tensor))
       return fail(ErrorCode::kSafetensorsSet, "a tensor's name {:?} is empty or holds control characters",
                   tensor.substr(0, 60));
     if (!shard.is_string())
       return fail(ErrorCode::kSafetensorsSet, "tensor '{}': its shard is a {}, expected a file's name",
                   tensor.substr(0, 200), shard.type_name());
-    auto& name = shard.get_ref<std::string&>();
+    const auto& name = shard.get_ref<const std::string&>();
     if (!is_shard_name(name))
       return fail(ErrorCode::kSafetensorsSet,
                   "tensor '{}': its shard is {:?}, expected the name of a .safetensors file of the "
                   "same directory",
                   tensor.substr(0, 200), name.substr(0, 200));
     out.shards.insert(name);
-    out.weight_map.emplace_hint(out.weight_map.end(), tensor, std::move(name));
+    if (out.shards.size() > kMaxShards)
+      return fail(ErrorCode::kSafetensorsSet, "more than the {} shards that are accepted", kMaxShards);
   }
-  if (out.shards.size() > kMaxShards)
-    return fail(ErrorCode::kSafetensorsSet, "{} shards, more than the {} accepted", out.shards.size(), kMaxShards);
+  out.weight_map = std::move(map->get_ref<Json::object_t&>());
   const auto metadata = root.find("metadata");
   if (metadata == root.end() || !metadata->is_object()) return out;
   const auto total = metadata->find("total_size");

@@ -1,7 +1,7 @@
 // model.safetensors.index.json: which tensor is in which shard.
 #pragma once
 
-#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,7 +12,9 @@
 namespace headrace {
 
 struct SafetensorsIndex {
-  std::map<std::string, std::string, std::less<>> weight_map;  // tensor -> shard, a plain file name
+  // Tensor -> shard, a plain file name. As it was parsed: a copy of 100,000 names would cost more than the file
+  // justifies.
+  nlohmann::json::object_t weight_map;
   std::set<std::string, std::less<>> shards;
   std::optional<double> total_bytes;  // metadata.total_size
 };

@@ -29,9 +29,9 @@ using DecodeHalf = void (*)(std::span<const std::byte> in, std::span<uint16_t> o
 inline constexpr uint32_t kNoGgufId = UINT32_MAX;
 
 struct BlockTypeInfo {
-  std::string_view name;         // the container's name for it: "Q4_1", "F8_E4M3"
-  uint32_t gguf_id{kNoGgufId};   // ggml_type
-  std::string_view safetensors;  // `dtype` in a safetensors header; empty: no safetensors file can name it
+  std::string_view name;           // the container's name for it: "Q4_1", "F8_E4M3"
+  uint32_t gguf_id{kNoGgufId};     // ggml_type
+  std::string_view safetensors{};  // `dtype` in a safetensors header; empty: no safetensors file can name it
   int64_t block_elements{1};
   int64_t block_bytes{};
   std::optional<DType> plain{};   // the graph dtype with the same bytes, for unquantised types
