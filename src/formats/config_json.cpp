@@ -9,6 +9,7 @@
 #include "base/bounded_json.h"
 #include "formats/file.h"
 #include "formats/names.h"
+#include "formats/sniff.h"
 
 namespace headrace {
 
@@ -137,6 +138,7 @@ Result<Metadata> read_configs(const std::string& directory, HeaderHash& hash) {
                   kMaxFileBytes);
     HR_TRY(const std::string text, file.read_text(0, file.size_bytes()));
     hash.add(std::as_bytes(std::span(text)));
+    if (const auto what = foreign_json(text)) return fail(ErrorCode::kConfigFile, "{}: not JSON: {}", path, *what);
     HR_TRY_STATUS(flatten_config(text, path, row.prefix, row.only, metadata));
   }
   return metadata;

@@ -124,6 +124,10 @@ TEST(ConfigJson, ReadsTheFilesOfADirectory) {
                          {"tokenizer_config.bos_token.lstrip", {false}},
                          {"tokenizer_config.eos_token", {std::monostate()}}};
   EXPECT_EQ(c.metadata, want);
+  dir.write("generation_config.json", "");
+  EXPECT_THAT(open_checkpoint(dir.path(), warnings),
+              IsError(ErrorCode::kConfigFile, HasSubstr("generation_config.json: not JSON: empty")));
+  dir.remove("generation_config.json");
   dir.write("tokenizer_config.json", R"({"chat_template":)");
   EXPECT_THAT(open_checkpoint(dir.path(), warnings),
               IsError(ErrorCode::kConfigFile, HasSubstr("tokenizer_config.json: not JSON")));

@@ -11,6 +11,7 @@
 #include "formats/header_reader.h"
 #include "formats/safetensors.h"
 #include "formats/safetensors_index.h"
+#include "formats/sniff.h"
 
 namespace headrace {
 
@@ -156,6 +157,8 @@ Result<Checkpoint> open_set(const std::string& index_path, const std::optional<s
                   kMaxIndexBytes);
     HR_TRY(const std::string text, file.read_text(0, file.size_bytes()));
     hash.add(std::as_bytes(std::span(text)));
+    if (const auto what = foreign_json(text))
+      return fail(ErrorCode::kSafetensorsSet, "{}: not JSON: {}", index_path, *what);
     HR_TRY(index, parse_safetensors_index(text, index_path));
   }
   if (given && !index.shards.contains(*given))

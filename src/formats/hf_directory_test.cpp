@@ -134,6 +134,13 @@ TEST(HfDirectory, ThingsThatAreNoSafetensorsAreCalledByName_A20) {
   dir.write(ShardedDir::kSecond, "version https://git-lfs.github.com/spec/v1\n");
   EXPECT_THAT(open(dir.path()), IsError(ErrorCode::kNotACheckpoint,
                                         HasSubstr("model-00002-of-00002.safetensors: not a checkpoint: a git-LFS")));
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\n";
+  dir.write(ShardedDir::kIndexName, pointer);
+  EXPECT_THAT(open(dir.path()),
+              IsError(ErrorCode::kSafetensorsSet, HasSubstr("index.json: not JSON: a git-LFS pointer")));
+  dir.write("config.json", pointer);
+  EXPECT_THAT(open(dir.path()), IsError(ErrorCode::kConfigFile, HasSubstr("config.json: not JSON: a git-LFS pointer")));
+  dir.write("config.json", "{}");
   EXPECT_THAT(
       open(dir.file("config.json")),
       IsError(ErrorCode::kNotACheckpoint, HasSubstr("JSON text; of a Hugging Face checkpoint, give the directory")));
@@ -205,9 +212,10 @@ TEST(HfDirectory, AnIndexReachesNoOtherDirectory_C12) {
   const auto index = [&](const std::string& shard) {
     static_cast<void>(dir.write("set/model.safetensors.index.json", R"({"weight_map":{"a":)" + shard + "}}"));
   };
-  for (const std::string& bad : {std::string("../x.safetensors"), absolute, std::string("a/../../x.safetensors"),
-                                 std::string("sub/ok.safetensors"), std::string("C:\\x.safetensors"), std::string(),
-                                 std::string("x.bin"), std::string(".safetensors"), std::string("..")}) {
+  for (const std::string& bad :
+       {std::string("../x.safetensors"), absolute, std::string("a/../../x.safetensors"),
+        std::string("sub/ok.safetensors"), std::string("C:\\x.safetensors"), std::string(), std::string("x.bin"),
+        std::string(".safetensors"), std::string(".."), std::string(300, 's') + ".safetensors"}) {
     index(quoted(bad));
     EXPECT_THAT(open(dir.path() + "/set"),
                 IsError(ErrorCode::kSafetensorsSet,
@@ -227,7 +235,7 @@ TEST(HfDirectory, AnIndexReachesNoOtherDirectory_C12) {
 TEST(HfDirectory, AMalformedIndexIsRefused) {
   const ShardedDir dir;
   const std::pair<std::string_view, std::string_view> cases[] = {
-      {"", "not JSON"},
+      {"", "not JSON: empty"},
       {"[]", "not a JSON object"},
       {"{}", "'weight_map' is missing"},
       {R"({"weight_map":[]})", "'weight_map' is array"},

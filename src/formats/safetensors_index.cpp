@@ -15,8 +15,9 @@ constexpr std::string_view kExtension = ".safetensors";
 constexpr size_t kMaxShards = 10'000;  // the largest models have some 200
 
 bool is_shard_name(std::string_view name) {
-  return is_tensor_name(name) && name.size() > kExtension.size() && name.ends_with(kExtension) &&
-         name.find_first_of("/\\") == std::string_view::npos;
+  constexpr size_t kMaxNameBytes = 255;  // what file systems take
+  return name.size() <= kMaxNameBytes && is_tensor_name(name) && name.size() > kExtension.size() &&
+         name.ends_with(kExtension) && name.find_first_of("/\\") == std::string_view::npos;
 }
 
 Result<SafetensorsIndex> read(Json& root) {

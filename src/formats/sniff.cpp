@@ -82,6 +82,11 @@ std::optional<std::string> foreign_file(std::string_view first_bytes, uint64_t f
   return std::nullopt;
 }
 
+std::optional<std::string> foreign_json(std::string_view text) {
+  if (text.starts_with('{')) return std::nullopt;
+  return foreign_file(text.substr(0, kSniffBytes), text.size());
+}
+
 std::string describe_file(std::string_view first_bytes, uint64_t file_bytes) {
   if (auto what = foreign_file(first_bytes, file_bytes)) return *std::move(what);
   if (file_bytes < kGgufMagic.size()) return fmt::format("too short to be a checkpoint: {} bytes", file_bytes);
