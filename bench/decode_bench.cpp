@@ -139,7 +139,7 @@ void run(const Options& options) {
     const std::string name(block_type_table()[i].name);
     const auto& types = options.types;
     if (!types.empty() && std::find(types.begin(), types.end(), name) == types.end()) continue;
-    measure(static_cast<BlockType>(i), options);
+    if (can_decode(static_cast<BlockType>(i))) measure(static_cast<BlockType>(i), options);
   }
 }
 

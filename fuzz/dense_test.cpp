@@ -74,6 +74,34 @@ const std::string kFunction = "headrace.module 1 \"m\" func public \"f\"(%0 \"x\
 
 std::string archive(const std::string& header) { return le(header.size()) + header; }
 
+std::string tensor(const std::string& name, const std::string& shape = "0") {
+  return fmt::format(R"("{}":{{"dtype":"I8","shape":[{}],"data_offsets":[0,0]}})", name, shape);
+}
+
+// As many tensors as are accepted, without data.
+std::string tensors(size_t count, const std::string& shape) {
+  std::string out = "{";
+  for (size_t i = 0; i < count; ++i) out += tensor(name_of(i), shape) + ",";
+  out.back() = '}';
+  return archive(out);
+}
+
+// An index of so many tensors over so many shards, of which none is there, or the first only.
+std::string index_of(size_t count, size_t shards, const std::string& first_shard = "") {
+  std::string out = R"({}=NEXTPART={"weight_map":{)";
+  for (size_t i = 0; i < count; ++i) out += fmt::format(R"("{:x}":"s{}.safetensors",)", i, 1 + i % shards);
+  out.back() = '}';
+  return out + "}=NEXTPART=" + first_shard;
+}
+
+// A JSON object of so many members of this value.
+std::string members(size_t count, const std::string& value) {
+  std::string out = "{";
+  for (size_t i = 0; i < count; ++i) out += fmt::format(R"("{:x}":{},)", i, value);
+  out.back() = '}';
+  return out;
+}
+
 struct Dense {
   const char* target;
   const char* name;
@@ -122,6 +150,62 @@ const Dense kCases[] = {
            "{\"a\":0", [](size_t i) { return ",\"" + name_of(i) + "x\":0"; }, "}"));
      }},
     {"archive", "numbers", [] { return archive(repeated("{\"a\":[0", ",0", "]}")); }},
+    {"safetensors", "tensors", [] { return tensors(131072, "0"); }},
+    {"safetensors", "dims", [] { return tensors(131072, "0,0,0,0,0,0,0,0"); }},
+    {"safetensors", "too_many", [] { return tensors(200'000, "0"); }},
+    {"safetensors", "twice",
+     [] {
+       return archive(repeated("{", tensor("a") + ",", R"("b":{"dtype":"I8","shape":[0],"data_offsets":[0,0]}})"));
+     }},
+    {"safetensors", "names",
+     [] {
+       return archive(numbered(
+           "{", [](size_t i) { return tensor(std::string(1000, 'n') + name_of(i)) + ","; }, tensor("last") + "}"));
+     }},
+    {"safetensors", "long_name", [] { return archive(repeated("{\"", "n", "\":{}}")); }},
+    {"safetensors", "long_dtype", [] { return archive(repeated(R"({"a":{"dtype":")", "F", "\"}}")); }},
+    {"safetensors", "shape", [] { return archive(repeated(R"({"a":{"shape":[0)", ",0", "]}}")); }},
+    {"safetensors", "offsets", [] { return archive(repeated(R"({"a":{"data_offsets":[0)", ",0", "]}}")); }},
+    {"safetensors", "metadata_keys", [] { return archive(R"({"__metadata__":)" + members(16384, "\"\"") + "}"); }},
+    {"safetensors", "metadata_long_keys",
+     [] {
+       return archive(numbered(R"({"__metadata__":{)",
+                               [](size_t i) { return fmt::format(R"("{:x}{}":"",)", i, std::string(1000, 'k')); },
+                               R"("":""}})"));
+     }},
+    {"safetensors", "metadata_value", [] { return archive(repeated(R"({"__metadata__":{"a":")", "v", "\"}}")); }},
+    {"safetensors", "blanks", [] { return archive(repeated("{}", " ", "")); }},
+    {"safetensors", "nesting", [] { return archive(repeated(R"({"a":)", "[", "")); }},
+    {"safetensors_index", "tensors", [] { return index_of(70'000, 3); }},
+    {"safetensors_index", "too_many", [] { return index_of(300'000, 3); }},
+    {"safetensors_index", "shards", [] { return index_of(10'000, 10'000); }},
+    {"safetensors_index", "with_shard", [] { return index_of(60'000, 1, tensors(60'000, "0")); }},
+    {"safetensors_index", "names",
+     [] {
+       return numbered(R"({}=NEXTPART={"weight_map":{)",
+                       [](size_t i) { return fmt::format(R"("{}{:x}":"s1.safetensors",)", std::string(500, 'n'), i); },
+                       R"("z":"s1.safetensors"}})");
+     }},
+    {"safetensors_index", "long_shard",
+     [] { return repeated(R"({}=NEXTPART={"weight_map":{"a":")", "s", ".safetensors\"}}"); }},
+    {"config", "keys", [] { return members(25'000, "0"); }},
+    {"config", "too_many_keys", [] { return members(600'000, "0"); }},
+    {"config", "objects", [] { return members(25'000, "{}"); }},
+    {"config", "nested_keys", [] { return R"({"a":{"b":{"c":)" + members(10'000, R"({"d":[1]})") + "}}}"; }},
+    {"config", "long_prefix", [] { return "{\"" + std::string(kBytes, 'k') + "\":" + members(2, "0") + "}"; }},
+    {"config", "long_prefix_of_many", [] { return "{\"" + std::string(500, 'k') + "\":" + members(3'000, "0") + "}"; }},
+    {"config", "long_value", [] { return repeated(R"({"a":")", "v", "\"}"); }},
+    {"config", "ints", [] { return repeated(R"({"a":[0)", ",0", "]}"); }},
+    {"config", "strings", [] { return repeated(R"({"a":[")", "\",\"", "\"]}"); }},
+    {"config", "lists", [] { return repeated(R"({"a":[[])", ",[]", "]}"); }},
+    {"config", "list_of_one_string", [] { return repeated(R"({"a":[[")", "v", "\"]]}"); }},
+    {"config", "list_of_wide_characters", [] { return repeated(R"({"a":[[")", "\xC3\xA9", "\"]]}"); }},
+    {"config", "left_out",
+     [] {
+       return "{}=NEXTPART={}=NEXTPART={\"added_tokens_decoder\":" + members(400'000, R"({"content":"x"})") + "}";
+     }},
+    {"config", "left_out_value", [] { return repeated("{}=NEXTPART={}=NEXTPART={\"chat_template\":\"", "t", "\"}"); }},
+    {"config", "nesting", [] { return repeated("", "{\"a\":", ""); }},
     {"hir", "nodes",
      [] {
        return numbered(

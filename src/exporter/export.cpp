@@ -160,7 +160,7 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   HR_TRY(const Checkpoint checkpoint, open_checkpoint(wanted.model_path, warnings));
   HR_TRY(const auto model, make_model(checkpoint, {.layers = wanted.layers}, warnings));
   // All that can be wrong with the source is found before the directory is touched.
-  HR_TRY(auto tokenizer, tokenizer_facts(checkpoint));
+  HR_TRY(auto tokenizer, tokenizer_facts(checkpoint, model->vocabulary()));
   HR_TRY(const auto vocabulary, vocabulary_file(checkpoint, warnings));
   ExportOptions options = wanted;
   settle_lengths(options, *model);

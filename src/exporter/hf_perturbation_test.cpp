@@ -70,6 +70,8 @@ struct Case {
   std::string spelling;
 };
 
+void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " " << c.spelling; }
+
 class HfPerturbationTest : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {

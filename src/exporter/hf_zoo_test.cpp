@@ -32,6 +32,8 @@ struct Case {
   }
 };
 
+void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " " << c.spelling; }
+
 class HfZooTest : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {

@@ -51,7 +51,8 @@ Result<Inspection> inspect_model(const std::string& path) {
     const auto module = trace_model(**model, checkpoint, 1, warnings);
     if (!module) note_faults(module.error(), out.faults);
   }
-  if (const auto tokenizer = tokenizer_facts(checkpoint); !tokenizer) note_faults(tokenizer.error(), out.faults);
+  const auto rows = model ? std::optional((*model)->vocabulary()) : std::nullopt;
+  if (const auto tokenizer = tokenizer_facts(checkpoint, rows); !tokenizer) note_faults(tokenizer.error(), out.faults);
   if (const auto vocabulary = read_vocabulary(checkpoint, warnings); !vocabulary)
     note_faults(vocabulary.error(), out.faults);
   out.supported = out.faults.empty();

@@ -40,10 +40,11 @@ struct SourceFile {
 
 struct TensorEntry {
   std::string name;
-  BlockType type{};            // how its bytes encode numbers (quant/quant.def)
-  std::vector<int64_t> shape;  // row-major, outermost first: a GGUF ne = [in, out] is {out, in}; never empty
-  uint32_t file{};             // index into Checkpoint::files
-  uint64_t offset_bytes{};     // from the start of that file
+  BlockType type{};  // how its bytes encode numbers (quant/quant.def)
+  std::vector<int64_t>
+      shape;        // row-major, outermost first: a GGUF ne = [in, out] is {out, in}; a scalar is {1}: never empty
+  uint32_t file{};  // index into Checkpoint::files
+  uint64_t offset_bytes{};  // from the start of that file
   uint64_t length_bytes{};
 };
 
@@ -52,10 +53,12 @@ enum class ContainerKind : uint8_t { kGguf, kSafetensors };
 struct Checkpoint {
   ContainerKind kind{};
   std::vector<SourceFile> files;
-  std::map<std::string, MetaValue, std::less<>> metadata;  // a GGUF's keys; a config.json flattened with dots
+  std::map<std::string, MetaValue, std::less<>> metadata;  // a GGUF's keys; config.json flattened (config_json.h)
   std::vector<TensorEntry> tensors;                        // in file order
   std::unordered_map<std::string, size_t> by_name;         // tensor name -> index into tensors
-  std::string header_xxh3;  // XXH3-128 (32 hex digits) of all header and tensor table bytes, in file order
+  // XXH3-128 (32 hex digits) of all header and tensor table bytes, in file order; for safetensors after those of
+  // config.json, generation_config.json, tokenizer_config.json and the index, as far as they are there.
+  std::string header_xxh3;
 
   [[nodiscard]] const TensorEntry* find(const std::string& name) const {
     const auto it = by_name.find(name);
@@ -63,9 +66,10 @@ struct Checkpoint {
   }
 };
 
-// Opens a checkpoint of any known format; for a split GGUF any of its parts may be given.
-// Errors: kFileOpen, kFileRead, kNotACheckpoint (says what the file is instead: LFS pointer, HTML, zip...), kGguf*,
-// kBlockType (a tensor's type id is retired or unknown).
+// Opens a checkpoint of any known format: a GGUF, of a split one any part; a directory with config.json and
+// safetensors, or a safetensors file, an index or a shard of such a directory (formats/hf_directory.h). Errors:
+// kFileOpen, kFileRead, kNotACheckpoint (says what the file is instead: LFS pointer, HTML, zip...), kGguf*,
+// kSafetensors*, kConfigFile, kBlockType (a tensor's type is retired or unknown).
 [[nodiscard]] Result<Checkpoint> open_checkpoint(const std::string& path, Warnings& warnings);
 
 }  // namespace headrace

@@ -12,7 +12,6 @@ using ::testing::HasSubstr;
 
 // A20: every wrong kind of file is called what it is.
 TEST(OpenCheckpoint, SaysWhatTheFileIs_A20) {
-  const std::string json = R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
   const std::pair<std::string, std::string> cases[] = {
       {"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "a git-LFS pointer, not the weights"},
       {"<!DOCTYPE html><html></html>", "an HTML page"},
@@ -26,8 +25,7 @@ TEST(OpenCheckpoint, SaysWhatTheFileIs_A20) {
       {std::string("PK\x03\x04") + std::string(40, '\0'), "a zip archive"},
       {"\x80\x02}q", "a Python pickle"},
       {"\x1F\x8B\x08", "gzip data"},
-      {le64(json.size()) + json + "abcd", "a safetensors file, which this version does not read"},
-      {R"({"architectures": ["LlamaForCausalLM"]})", "JSON text"},
+      {R"({"architectures": ["LlamaForCausalLM"]})", "JSON text; of a Hugging Face checkpoint, give the directory"},
       {"hello, world", "of no known format"},
       {std::string(64, '\0'), "of no known format"},
   };
@@ -35,10 +33,22 @@ TEST(OpenCheckpoint, SaysWhatTheFileIs_A20) {
     EXPECT_THAT(open_bytes(bytes), IsError(ErrorCode::kNotACheckpoint, HasSubstr("t.gguf: not a checkpoint: " + what)));
 }
 
+// First bytes decide, not names.
+TEST(OpenCheckpoint, SafetensorsUnderAnotherNameAreRead) {
+  const std::string json = R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  const TempDir dir;
+  static_cast<void>(dir.write("config.json", "{}"));
+  Warnings warnings;
+  ASSERT_OK_AND_ASSIGN(const Checkpoint c,
+                       open_checkpoint(dir.write("t.gguf", le64(json.size()) + json + "abcd"), warnings));
+  EXPECT_EQ(c.kind, ContainerKind::kSafetensors);
+}
+
 TEST(OpenCheckpoint, DirectoriesPipesAndNothingAreRefused_A20) {
   const TempDir dir;
   Warnings warnings;
-  EXPECT_THAT(open_checkpoint(dir.path(), warnings), IsError(ErrorCode::kFileOpen, HasSubstr("a directory")));
+  EXPECT_THAT(open_checkpoint(dir.path(), warnings),
+              IsError(ErrorCode::kNotACheckpoint, HasSubstr("there is neither model.safetensors nor")));
   EXPECT_THAT(open_checkpoint(dir.path() + "/nosuch.gguf", warnings),
               IsError(ErrorCode::kFileOpen, HasSubstr("nosuch.gguf: cannot be opened: No such file")));
   EXPECT_THAT(open_checkpoint("/dev/null", warnings), IsError(ErrorCode::kFileOpen, HasSubstr("not a regular file")));

@@ -112,6 +112,8 @@ Result<uint64_t> byte_length(const OutGgufTensor& t) {
   if (!elements || *elements <= 0)
     return fail(ErrorCode::kGgufTensor, "tensor '{}' has shape [{}], which cannot be written", t.name,
                 fmt::join(t.shape, ", "));
+  if (type.gguf_id == kNoGgufId)
+    return fail(ErrorCode::kGgufTensor, "tensor '{}' has type {}, which GGUF has no id for", t.name, type.name);
   if (t.shape.back() % type.block_elements != 0)
     return fail(ErrorCode::kGgufTensor, "tensor '{}': rows of {} are no whole blocks of {}, {} elements each", t.name,
                 t.shape.back(), type.name, type.block_elements);

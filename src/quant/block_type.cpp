@@ -26,7 +26,8 @@ constexpr size_t kIdLimit = 64;
 constexpr auto kByGgufId = [] {
   std::array<int8_t, kIdLimit> out{};
   out.fill(-1);
-  for (size_t i = 0; i < std::size(kTable); ++i) out[kTable[i].gguf_id] = static_cast<int8_t>(i);
+  for (size_t i = 0; i < std::size(kTable); ++i)
+    if (kTable[i].gguf_id != kNoGgufId) out[kTable[i].gguf_id] = static_cast<int8_t>(i);
   return out;
 }();
 
@@ -65,6 +66,13 @@ std::span<const BlockTypeInfo> block_type_table() { return kTable; }
 std::optional<BlockType> block_type_from_gguf(uint32_t id) {
   if (id >= kIdLimit || kByGgufId[id] < 0) return std::nullopt;
   return static_cast<BlockType>(kByGgufId[id]);
+}
+
+std::optional<BlockType> block_type_from_safetensors(std::string_view dtype) {
+  const auto* const row =
+      dtype.empty() ? std::end(kTable) : std::ranges::find(kTable, dtype, &BlockTypeInfo::safetensors);
+  if (row == std::end(kTable)) return std::nullopt;
+  return static_cast<BlockType>(row - kTable);
 }
 
 bool is_retired_gguf_id(uint32_t id) { return std::ranges::find(kRetiredGgufIds, id) != kRetiredGgufIds.end(); }

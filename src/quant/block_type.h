@@ -1,4 +1,4 @@
-// The element encodings a container may use for a tensor: plain numbers and ggml's block-quantised formats, one row
+// The element encodings a container may use for a tensor: plain numbers and block-quantised or packed formats, one row
 // each in quant.def. A row gives the geometry (elements and bytes per block) and, where we can decode, the functions.
 #pragma once
 
@@ -25,9 +25,13 @@ using DecodeF32 = void (*)(std::span<const std::byte> in, std::span<float> out);
 // f32_to_f16 of what DecodeF32 gives.
 using DecodeHalf = void (*)(std::span<const std::byte> in, std::span<uint16_t> out);
 
+// A type that no GGUF can name.
+inline constexpr uint32_t kNoGgufId = UINT32_MAX;
+
 struct BlockTypeInfo {
-  std::string_view name;  // ggml's name: "Q4_1"
-  uint32_t gguf_id{};     // ggml_type
+  std::string_view name;           // the container's name for it: "Q4_1", "F8_E4M3"
+  uint32_t gguf_id{kNoGgufId};     // ggml_type
+  std::string_view safetensors{};  // `dtype` in a safetensors header; empty: no safetensors file can name it
   int64_t block_elements{1};
   int64_t block_bytes{};
   std::optional<DType> plain{};   // the graph dtype with the same bytes, for unquantised types
@@ -43,6 +47,8 @@ struct BlockTypeInfo {
 [[nodiscard]] std::span<const BlockTypeInfo> block_type_table();
 // Of a ggml type id; nullopt for retired and unknown ids.
 [[nodiscard]] std::optional<BlockType> block_type_from_gguf(uint32_t id);
+// Of a safetensors dtype, spelt exactly so; nullopt for unknown ones.
+[[nodiscard]] std::optional<BlockType> block_type_from_safetensors(std::string_view dtype);
 // True for ids that ggml once used and removed: files that hold them must be converted again.
 [[nodiscard]] bool is_retired_gguf_id(uint32_t id);
 

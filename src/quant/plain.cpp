@@ -2,7 +2,8 @@
 //   F32                copied, NaN payloads included
 //   F16                widened exactly
 //   BF16               the upper half of an f32
-//   F64, I8 ... I64    converted to f32, rounded to nearest, ties to even
+//   F64, I8 ... U64    converted to f32, rounded to nearest, ties to even
+//   BOOL               a byte: 0 is 0, every other one 1
 #include "base/half.h"
 #include "quant/decode.h"
 
@@ -34,5 +35,13 @@ void i8_scalar(std::span<const std::byte> in, std::span<float> out) { convert<in
 void i16_scalar(std::span<const std::byte> in, std::span<float> out) { convert<int16_t>(in, out); }
 void i32_scalar(std::span<const std::byte> in, std::span<float> out) { convert<int32_t>(in, out); }
 void i64_scalar(std::span<const std::byte> in, std::span<float> out) { convert<int64_t>(in, out); }
+void u8_scalar(std::span<const std::byte> in, std::span<float> out) { convert<uint8_t>(in, out); }
+void u16_scalar(std::span<const std::byte> in, std::span<float> out) { convert<uint16_t>(in, out); }
+void u32_scalar(std::span<const std::byte> in, std::span<float> out) { convert<uint32_t>(in, out); }
+void u64_scalar(std::span<const std::byte> in, std::span<float> out) { convert<uint64_t>(in, out); }
+
+void bool_scalar(std::span<const std::byte> in, std::span<float> out) {
+  for (size_t i = 0; i < out.size(); ++i) out[i] = in[i] == std::byte{0} ? 0.0F : 1.0F;
+}
 
 }  // namespace headrace::quant

@@ -67,10 +67,10 @@ BlockType mixed_type(const TensorSpec& spec, const SynthShape& shape) {
 BlockType type_of(const TensorSpec& spec, const SynthOptions& options) {
   if (spec.role != Role::kMatmul && spec.role != Role::kEmbedding) return BlockType::kF32;
   if (options.types == kMix) return that_fits(mixed_type(spec, options.shape), spec.shape.back());
-  for (const BlockTypeInfo& row : block_type_table())
-    if (row.name == options.types) return *block_type_from_gguf(row.gguf_id);
-  HR_CHECK(false);
-  return BlockType::kF32;
+  const auto table = block_type_table();
+  const auto row = std::ranges::find(table, options.types, &BlockTypeInfo::name);
+  HR_CHECK(row != table.end());
+  return static_cast<BlockType>(row - table.begin());
 }
 
 MetaValue count(int64_t value) { return {static_cast<uint64_t>(value)}; }
@@ -159,8 +159,8 @@ std::span<const SynthField> synth_fields() { return kFields; }
 
 std::vector<std::string_view> synth_types() {
   std::vector<std::string_view> out{kMix};
-  for (const BlockTypeInfo& row : block_type_table())
-    if (can_fill(*block_type_from_gguf(row.gguf_id))) out.push_back(row.name);
+  for (size_t i = 0; i < block_type_table().size(); ++i)
+    if (const auto type = static_cast<BlockType>(i); can_fill(type)) out.push_back(name(type));
   return out;
 }
 

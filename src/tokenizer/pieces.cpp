@@ -8,6 +8,7 @@
 #include <span>
 
 #include "formats/meta.h"
+#include "tokenizer/hf_facts.h"
 
 namespace headrace {
 namespace {
@@ -122,7 +123,8 @@ std::vector<std::string_view> vocabulary_kinds() {
   return names;
 }
 
-Result<std::optional<TokenizerFacts>> tokenizer_facts(const Checkpoint& checkpoint) {
+Result<std::optional<TokenizerFacts>> tokenizer_facts(const Checkpoint& checkpoint, std::optional<int64_t> rows) {
+  if (checkpoint.kind == ContainerKind::kSafetensors) return hf_tokenizer_facts(checkpoint, rows);
   HR_TRY(const auto* pieces, pieces_of(checkpoint));
   if (pieces == nullptr) return std::nullopt;
   HR_TRY(const auto kind, meta_string(checkpoint, "tokenizer.ggml.model"));

@@ -35,10 +35,14 @@ struct TokenizerFacts {
 // The kinds whose spelling we can turn into bytes: "gpt2" (byte-level alphabet), "llama" (SentencePiece).
 [[nodiscard]] std::vector<std::string_view> vocabulary_kinds();
 
-// Both are empty when the checkpoint holds no vocabulary (a GGUF without tokenizer.ggml.tokens).
-// Errors: kConfigValue (keys of a wrong type, a special token outside the vocabulary, types that do not match the
-// pieces).
-[[nodiscard]] Result<std::optional<TokenizerFacts>> tokenizer_facts(const Checkpoint& checkpoint);
+// Both are empty when the checkpoint holds no vocabulary (a GGUF without tokenizer.ggml.tokens; read_vocabulary: any
+// safetensors checkpoint, whose pieces lie in tokenizer.json).
+// A safetensors checkpoint's bos and eos are what generation_config.json says, else config.json, else its text_config;
+// null counts as absent, eos may be one id or a list. `rows` are the rows of the embedding matrix, below which its ids
+// lie; where they are not given, vocab_size is used. Empty also when it names none of bos, eos and add_bos. Errors:
+// kConfigValue (keys of a wrong type, a special token outside the vocabulary, types that do not match the pieces).
+[[nodiscard]] Result<std::optional<TokenizerFacts>> tokenizer_facts(const Checkpoint& checkpoint,
+                                                                    std::optional<int64_t> rows = {});
 // Also empty, with a warning, for a kind that is not in vocabulary_kinds().
 [[nodiscard]] Result<std::optional<Vocabulary>> read_vocabulary(const Checkpoint& checkpoint, Warnings& warnings);
 

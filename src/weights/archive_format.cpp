@@ -4,9 +4,9 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "base/bounded_json.h"
 #include "formats/irpa.h"
 #include "formats/safetensors_writer.h"
-#include "weights/bounded_json.h"
 
 namespace headrace {
 

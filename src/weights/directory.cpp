@@ -12,7 +12,7 @@
 #include <memory>
 #include <optional>
 
-#include "weights/bounded_json.h"
+#include "base/bounded_json.h"
 #include "weights/names.h"
 #include "weights/output_file.h"
 

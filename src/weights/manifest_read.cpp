@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "weights/bounded_json.h"
+#include "base/bounded_json.h"
 #include "weights/manifest.h"
 #include "weights/manifest_fields.h"
 

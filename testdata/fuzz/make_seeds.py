@@ -151,6 +151,53 @@ def archive_seeds():
     seed("archive", "less", archive({"a": good["a"]}, bytes(33)))
 
 
+LLAMA_CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4, "intermediate_size": 4,
+                "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 2,
+                "max_position_embeddings": 8, "rms_norm_eps": 1e-5, "hidden_act": "silu", "tie_word_embeddings": True,
+                "vocab_size": 6, "rope_parameters": {"rope_theta": 10000.0, "rope_type": "default"}}
+
+
+def llama_tensors():
+    layer = "model.layers.0."
+    return {"model.embed_tokens.weight": [6, 4], "model.norm.weight": [4], layer + "input_layernorm.weight": [4],
+            layer + "post_attention_layernorm.weight": [4], layer + "self_attn.q_proj.weight": [4, 4],
+            layer + "self_attn.k_proj.weight": [2, 4], layer + "self_attn.v_proj.weight": [2, 4],
+            layer + "self_attn.o_proj.weight": [4, 4], layer + "mlp.gate_proj.weight": [4, 4],
+            layer + "mlp.up_proj.weight": [4, 4], layer + "mlp.down_proj.weight": [4, 4]}
+
+
+def safetensors_seeds():
+    make = fixkit.safetensors
+    llama = {name: ("F32", shape) for name, shape in llama_tensors().items()}
+    seed("safetensors", "llama", make(llama, metadata={"format": "pt"}))
+    seed("safetensors", "types", make({name: (name, [4, 2]) for name in fixkit.SAFETENSORS_BITS}))
+    seed("safetensors", "odd", make({"scalar": ("F32", []), "none": ("F32", [0, 4]), "one": ("I8", [1, 1, 1, 1])}))
+    seed("safetensors", "nothing", make({}))
+
+    def pack(*texts):
+        return MARK.join(t if isinstance(t, bytes) else json.dumps(t, separators=(",", ":")).encode() for t in texts)
+
+    names = list(llama)
+    shards = [{n: llama[n] for n in part} for part in (names[:4], names[4:])]
+    weight_map = {n: f"s{i + 1}.safetensors" for i, part in enumerate(shards) for n in part}
+    index = {"metadata": {"total_size": 464}, "weight_map": weight_map}
+    seed("safetensors_index", "two", pack(LLAMA_CONFIG, index, *map(make, shards)))
+    seed("safetensors_index", "one", pack({}, {"weight_map": {"a": "s1.safetensors"}}, make({"a": ("F32", [1])})))
+    seed("safetensors_index", "missing", pack({}, {"weight_map": {"a": "s3.safetensors"}}))
+
+    wrapped = {"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": LLAMA_CONFIG,
+               "vision_config": {"hidden_size": 8}, "eos_token_id": [1, 106], "sliding_window": None}
+    generation = {"_from_model_config": True, "bos_token_id": 1, "eos_token_id": [2, 3], "temperature": 0.6}
+    tokenizer = {"add_bos_token": True, "bos_token": {"content": "<s>", "lstrip": False}, "tokenizer_class": "LlamaTokenizer",
+                 "added_tokens_decoder": {"0": {"content": "<unk>"}}, "model_max_length": 1e30, "chat_template": "{{ x }}"}
+    lists = {"bools": [True, False], "ints": [1, -2], "floats": [1, 2.5], "strings": ["a"], "none": [], "nested": [[1], {}],
+             "large": [2**64 - 1], "number": 2**63, "object": {}}
+    seed("config", "llama", pack(LLAMA_CONFIG))
+    seed("config", "three", pack(LLAMA_CONFIG, generation, tokenizer))
+    seed("config", "wrapped", pack(wrapped))
+    seed("config", "lists", pack(lists))
+
+
 def npy_seeds():
     for name, version, text, data in (("v1", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", bytes(24)),
                                       ("v2", 2, "{'descr': '<i8', 'fortran_order': False, 'shape': (), }", bytes(8)),
@@ -169,6 +216,7 @@ def main():
     hir_seeds()
     export_seeds(headrace.resolve())
     archive_seeds()
+    safetensors_seeds()
     npy_seeds()
 
 

@@ -1,4 +1,4 @@
-"""Builds small GGUF checkpoints, good ones and ones that are wrong on purpose. Standard library only.
+"""Builds small GGUF and safetensors checkpoints, good ones and ones that are wrong on purpose. Standard library only.
 
     model = llama()                         # a two-layer llama with random f32 weights, about 90 KB
     model.set("llama.block_count", U32, 3)  # contradict it
@@ -8,6 +8,8 @@ Every number in the file can lie: give `version`, `magic`, `kv_count`, `tensor_c
 """
 
 import dataclasses
+import json
+import math
 import pathlib
 import struct
 
@@ -185,3 +187,25 @@ def llama(layers=2, width=32, ffn=64, heads=4, kv_heads=2, head_dim=8, vocab=48,
     if not tied:
         weight("output.weight", width, vocab)
     return model
+
+
+SAFETENSORS_BITS = {"BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
+                    "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32,
+                    "F32": 32, "C64": 64, "F64": 64, "I64": 64, "U64": 64}
+
+
+def safetensors(tensors, metadata=None):
+    """A safetensors file: name -> (dtype, shape) of zeros, or (dtype, shape, data)."""
+    header, data = ({"__metadata__": metadata} if metadata is not None else {}), b""
+    for name, (dtype, shape, *given) in tensors.items():
+        size = math.prod(shape) * SAFETENSORS_BITS[dtype] // 8
+        content = given[0] if given else bytes(size)
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    return safetensors_raw(json.dumps(header, separators=(",", ":")), data)
+
+
+def safetensors_raw(header, data=b""):
+    """A length word, these bytes, this data."""
+    raw = header if isinstance(header, bytes) else header.encode()
+    return struct.pack("<Q", len(raw)) + raw + data

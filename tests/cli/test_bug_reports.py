@@ -8,17 +8,21 @@ collection of reports; where another file tests an entry, this table says where.
     A10 B01 B02 B03 B04                               src/formats/gguf_split_test.cpp; B01, B03 as whole exports here
     A15 A16 A17 A18 D07 D29                           src/formats/meta_test.cpp, src/models/llama_test.cpp; more of each here
     A16 D12 D14 D19                                   src/models/gemma3_test.cpp; D19's logits: src/exporter/zoo_test.cpp
+    C01 C02 C03 C04 C05 C06 C08 C09                   src/formats/safetensors_test.cpp, src/quant/decode_test.cpp (C08's values), and
+                                                      test_bad_directories.py; C05: an unknown dtype is refused, wanted or not
+    C10 C12                                           src/formats/hf_directory_test.cpp, test_bad_directories.py; C10: a second copy
+                                                      of a tensor is refused, whichever the index names
     D01 D04 D05 D08 D09 D21 D30                       src/models/llama_test.cpp, src/exporter/perturbation_test.cpp (every key and
                                                       every tensor moves the logits); more here
     E01 E03 E05 E06 E07                               src/quant/decode_test.cpp, src/weights/executor_test.cpp (E07)
     H03                                               all that is refused here, for want of an op: MoE, ALiBi, clamps, norms
     H04                                               tests/cli/test_environment.py (a sparse model of terabytes)
 
-Not here: a factor of 0 in rope_freqs.weight (D08) and an output matrix that equals the embedding (D20: it is stored twice) need
-weight bytes, which are not read before the export writes them; feed_forward_length as an array (A17) is refused, not read. C, D03,
-D06, D16 to D18, D20's flags and D22 are about safetensors and config.json. D10, D11, D15, D24, D26 to D28 are architectures or
-scalings that are refused by name (rows below). E04 and E08 are block types and modes that do not exist here. F, G and the rest
-of H are about passes, caches and engines.
+Not here: a factor of 0 in rope_freqs.weight (D08) and an output matrix that equals the embedding (D20: it is stored twice)
+need weight bytes, which are not read before the export writes them; feed_forward_length as an array (A17) is refused, not
+read. D03, D06, D16 to D18, D20's flags, D22 and C08's siblings (`weight_scale_inv`) are about models in safetensors and
+config.json. D10, D11, D15, D24, D26 to D28 are architectures or scalings that are refused by name (rows below). E04 and E08
+are block types and modes that do not exist here. F, G and the rest of H are about passes, caches and engines.
 """
 
 import re

@@ -1,5 +1,6 @@
-#include "weights/bounded_json.h"
+#include "base/bounded_json.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +28,10 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t value) override { return add(value); }
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t& /*text*/) override { return add(value); }
-  bool string(string_t& value) override { return spend(kStringBytes + value.size()) && add(std::move(value)); }
+  bool string(string_t& value) override {
+    const bool kept = left_out_ == 0 && !leave_out_next_;
+    return (!kept || spend(kStringBytes + value.size())) && add(std::move(value));
+  }
   bool binary(binary_t& /*value*/) override { return stop("not JSON"); }
 
   bool start_object(size_t /*members*/) override { return open(Json::object()); }
@@ -35,6 +39,11 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
+    if (left_out_ != 0) return true;
+    if (open_.size() == 1 && !limits_.only.empty() && std::ranges::find(limits_.only, name) == limits_.only.end()) {
+      leave_out_next_ = true;
+      return true;
+    }
     if (!spend(kMemberBytes + name.size())) return false;
     const auto [member, fresh] = open_.back()->get_ref<Json::object_t&>().emplace(std::move(name), nullptr);
     if (!fresh) return stop(fmt::format("key '{}' is repeated in one object", member->first.substr(0, 60)));
@@ -74,16 +83,27 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   }
   template <class T>
   bool add(T&& value) {
+    if (left_out_ != 0 || std::exchange(leave_out_next_, false)) return true;
     return place(std::forward<T>(value)) != nullptr;
   }
   bool open(Json container) {
-    if (open_.size() == limits_.depth) return stop(fmt::format("nested deeper than {} levels", limits_.depth));
+    if (left_out_ != 0 || std::exchange(leave_out_next_, false)) {
+      if (open_.size() + left_out_ == limits_.depth) return stop(too_deep());
+      ++left_out_;
+      return true;
+    }
+    if (open_.size() == limits_.depth) return stop(too_deep());
     if (!spend(kContainerBytes)) return false;
     Json* at = place(std::move(container));
     if (at != nullptr) open_.push_back(at);  // stays where it is: only the innermost container grows
     return at != nullptr;
   }
+  [[nodiscard]] std::string too_deep() const { return fmt::format("nested deeper than {} levels", limits_.depth); }
   bool close() {
+    if (left_out_ != 0) {
+      --left_out_;
+      return true;
+    }
     open_.pop_back();
     return true;
   }
@@ -94,6 +114,8 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   std::vector<Json*> open_;
   Json* member_ = nullptr;  // the value of the key read last
   size_t values_ = 0;
+  bool leave_out_next_ = false;  // the value of the root's key read last is not wanted
+  size_t left_out_ = 0;          // containers open inside such a value
   std::string fault_;
 };
 
@@ -103,6 +125,9 @@ Result<Json> parse_bounded_json(std::string_view text, ErrorCode code, std::stri
                                 const JsonLimits& limits) {
   if (text.size() > limits.bytes)
     return fail(code, "{}: {} bytes, more than the {} allowed", place, text.size(), limits.bytes);
+  // The parser takes a NUL byte for the end of the text.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos)
+    return fail(code, "{}: not JSON, byte {}", place, nul);
   TreeBuilder builder(limits, limits.tree_bytes != 0 ? limits.tree_bytes : 2 * text.size() + 10'000'000);
   if (!Json::sax_parse(text.begin(), text.end(), &builder)) return fail(code, "{}: {}", place, builder.fault());
   Json root = builder.take();

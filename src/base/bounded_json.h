@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
@@ -14,9 +15,12 @@ struct JsonLimits {
   size_t values = size_t{4} << 20;
   // What the tree may cost in memory: a value takes up to 24 times its text. 0: twice the text and 10 MB.
   size_t tree_bytes = 0;
+  // Of the root, only these members are kept, where any are named; the others are read, and cost no memory.
+  std::span<const std::string_view> only = {};
 };
 
-// The root is an object. Messages start with `place: `. Errors: `code`. Takes time in proportion to the text.
+// The root is an object; nothing but white space follows it. Messages start with `place: `. Errors: `code`. Takes time
+// in proportion to the text.
 [[nodiscard]] Result<nlohmann::json> parse_bounded_json(std::string_view text, ErrorCode code, std::string_view place,
                                                         const JsonLimits& limits = {});
 
