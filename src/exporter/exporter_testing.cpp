@@ -15,7 +15,8 @@ namespace {
 // Weights straight from the checkpoint.
 class CheckpointParameters final : public ParameterSource<double> {
  public:
-  CheckpointParameters(const Checkpoint& checkpoint, const Module& module) : checkpoint_(checkpoint), module_(module) {}
+  CheckpointParameters(const Checkpoint& checkpoint, const Module& module, ChangeWeight change)
+      : checkpoint_(checkpoint), module_(module), change_(change) {}
 
   [[nodiscard]] Result<HostTensor<double>> load(const Parameter& parameter) const override {
     const SourceRange& source = module_.recipes[parameter.recipe].sources[0];
@@ -26,17 +27,19 @@ class CheckpointParameters final : public ParameterSource<double> {
     std::vector<float> values(static_cast<size_t>(out.elements()));
     decode_f32(source.type, bytes, values);
     std::ranges::copy(values, out.mutable_floats().begin());
+    if (change_ != nullptr) change_(parameter, out.mutable_floats());
     return out;
   }
 
  private:
   const Checkpoint& checkpoint_;
   const Module& module_;
+  ChangeWeight change_;
 };
 
 }  // namespace
 
-Result<std::vector<double>> logits_of(const Checkpoint& checkpoint) {
+Result<std::vector<double>> logits_of(const Checkpoint& checkpoint, ChangeWeight change) {
   Warnings warnings;
   HR_TRY(const auto model, make_model(checkpoint, {}, warnings));
   HR_TRY(const Module module, trace_model(*model, checkpoint, kScoredTokens, warnings));
@@ -45,7 +48,7 @@ Result<std::vector<double>> logits_of(const Checkpoint& checkpoint) {
   std::vector<HostTensor<double>> inputs;
   inputs.push_back(std::move(tokens));
   HR_TRY(const auto results,
-         interpret<double>(module, "score", std::move(inputs), CheckpointParameters(checkpoint, module)));
+         interpret<double>(module, "score", std::move(inputs), CheckpointParameters(checkpoint, module, change)));
   return std::vector<double>(results[0].floats().begin(), results[0].floats().end());
 }
 

@@ -1,17 +1,22 @@
 // Test kit: logits straight from a checkpoint, without an archive.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "formats/checkpoint.h"
+#include "ir/module.h"
 
 namespace headrace::testing {
 
 // Long enough to leave every window of the zoo.
 inline constexpr int64_t kScoredTokens = 14;
 
+// Changes a weight's values before they are used.
+using ChangeWeight = void (*)(const Parameter& parameter, std::span<double> values);
+
 // Of the model of the checkpoint for kScoredTokens fixed ids, in f64. Errors: those of reading, linking and tracing.
-[[nodiscard]] Result<std::vector<double>> logits_of(const Checkpoint& checkpoint);
+[[nodiscard]] Result<std::vector<double>> logits_of(const Checkpoint& checkpoint, ChangeWeight change = nullptr);
 
 // Another value of the same kind, near enough to be valid where any is.
 [[nodiscard]] MetaValue perturbed(const MetaValue& value);

@@ -11,7 +11,9 @@
 
 namespace headrace::testing {
 
-inline std::string zoo_directory(const std::string& model) { return fmt::format("{}/zoo/{}", HEADRACE_TESTDATA, model); }
+inline std::string zoo_directory(const std::string& model) {
+  return fmt::format("{}/zoo/{}", HEADRACE_TESTDATA, model);
+}
 
 // One of the spellings of a model's configuration: "config", "config_v4", "config_min".
 inline nlohmann::json zoo_config(const std::string& model, const std::string& spelling = "config") {

@@ -45,6 +45,7 @@ Result<Inspection> inspect_model(const std::string& path) {
   if (!model) {
     note_faults(model.error(), out.faults);
   } else {
+    out.architecture = (*model)->architecture();
     out.config = (*model)->config();
     out.tied_head = (*model)->tied_head();
     // Tracing at length 1 finds everything that export would refuse before it reads a weight.

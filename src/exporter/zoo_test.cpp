@@ -117,7 +117,8 @@ TEST_P(ZooTest, ContinuesAsTheGolden) {
 
 INSTANTIATE_TEST_SUITE_P(Models, ZooTest,
                          ::testing::Values("llama", "llama_tied", "llama_bias", "llama_linear", "llama_rope3",
-                                           "mistral_nosw", "qwen2", "qwen3", "gemma3", "gemma3_linear", "gemma3_wrapped"),
+                                           "mistral_nosw", "qwen2", "qwen3", "gemma3", "gemma3_linear",
+                                           "gemma3_wrapped"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

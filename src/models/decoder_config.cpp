@@ -44,6 +44,7 @@ void read_heads(ConfigReader& read, DecoderShape& c) {
                                "embedding length / heads");
   if (read.good() && c.width % c.heads != 0 && c.head_width == c.width / c.heads)
     read.fault(ErrorCode::kConfigValue, "embedding length {} is not a multiple of {} heads", c.width, c.heads);
+  if (read.source().is_hf()) return;  // no model type here has another width of values
   const int64_t value_width =
       read.count_or("value_width", "attention.value_length", c.head_width, "the width of a key head");
   if (read.good() && value_width != c.head_width)

@@ -22,26 +22,26 @@ struct DecoderShape {
   int64_t head_width{};
   [[nodiscard]] int64_t group() const { return heads / kv_heads; }  // query heads that share a key head
   int64_t vocabulary{};
-  bool tied{};  // the head is the embedding
+  bool tied{};                              // the head is the embedding
   std::optional<std::string> spare_head{};  // the tensor of a tied model's head, where it is stored all the same
   double eps{};
 };
 
 // Keys block_count, context_length, embedding_length, feed_forward_length, attention.*; rows of token_embd.weight;
-// whether the head is tied (a GGUF: output.weight is absent; Hugging Face: tie_word_embeddings). `options.layers` beyond
-// the checkpoint's is a fault.
+// whether the head is tied (a GGUF: output.weight is absent; Hugging Face: tie_word_embeddings). `options.layers`
+// beyond the checkpoint's is a fault.
 [[nodiscard]] DecoderShape read_decoder_shape(ConfigReader& read, const ModelOptions& options);
 
-// RoPE by the container's keys; `gguf` is the pairing of GGUF files of the architecture (Hugging Face's is always half).
-// A GGUF: rope.dimension_count, rope.freq_base and, for linear scaling only, rope.scaling.* and rope.scale_linear.
-// Hugging Face: see read_hf_rope. Other kinds of scaling are refused by their key.
+// RoPE by the container's keys; `gguf` is the pairing of GGUF files of the architecture (Hugging Face's is always
+// half). A GGUF: rope.dimension_count, rope.freq_base and, for linear scaling only, rope.scaling.* and
+// rope.scale_linear. Hugging Face: see read_hf_rope. Other kinds of scaling are refused by their key.
 [[nodiscard]] RopeConfig read_rope(ConfigReader& read, const DecoderShape& shape, RopePairing gguf);
 
-// Which keys of a config.json hold a RoPE: transformers 5 has a section rope_parameters, one for each type of layer where
-// these differ; before, the base had a key of its own and rope_scaling was a section or null.
+// Which keys of a config.json hold a RoPE: transformers 5 has a section rope_parameters, one for each type of layer
+// where these differ; before, the base had a key of its own and rope_scaling was a section or null.
 struct HfRopeKeys {
-  std::string_view layer_type = {};         // "full_attention"; empty: one RoPE for all layers
-  std::string_view base = "rope_theta";     // the older spelling
+  std::string_view layer_type = {};           // "full_attention"; empty: one RoPE for all layers
+  std::string_view base = "rope_theta";       // the older spelling
   std::string_view scaling = "rope_scaling";  // empty: the older spelling scales no such layers
 };
 // Types default, linear and llama3 (Grattafiori et al. 2024, arXiv:2407.21783; the formula is transformers').

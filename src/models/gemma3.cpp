@@ -265,8 +265,8 @@ double read_cap(ConfigReader& read, const char* field, const char* name) {
 void read_ropes(ConfigReader& read, Gemma3Config& c) {
   if (read.source().is_hf()) {
     c.global_rope = read_hf_rope(read, c.shape, {.layer_type = "full_attention"});
-    c.local_rope = read_hf_rope(
-        read, c.shape, {.layer_type = "sliding_attention", .base = "rope_local_base_freq", .scaling = ""});
+    c.local_rope =
+        read_hf_rope(read, c.shape, {.layer_type = "sliding_attention", .base = "rope_local_base_freq", .scaling = ""});
     return;
   }
   c.global_rope = read_rope(read, c.shape, RopePairing::kHalf);

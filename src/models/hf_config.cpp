@@ -135,14 +135,14 @@ Result<HfPlace> find_hf_config(const Checkpoint& checkpoint) {
     HR_TRY_STATUS(check_wrapper(checkpoint));
   }
   HR_TRY(auto type, meta_string(checkpoint, place.prefix + "model_type"));
-  if (!type)
-    return fail(ErrorCode::kArchitecture, "key '{}model_type' is missing from config.json", place.prefix);
+  if (!type) return fail(ErrorCode::kArchitecture, "key '{}model_type' is missing from config.json", place.prefix);
   place.model_type = *std::move(type);
   return place;
 }
 
 std::string_view hf_key(std::string_view ours) {
-  const auto* const it = std::find_if(std::begin(kKeys), std::end(kKeys), [&](const KeyName& k) { return k.ours == ours; });
+  const auto* const it =
+      std::find_if(std::begin(kKeys), std::end(kKeys), [&](const KeyName& k) { return k.ours == ours; });
   return it == std::end(kKeys) ? ours : it->hf;
 }
 

@@ -9,16 +9,16 @@ namespace {
 
 // Where the values lie in this file.
 struct Section {
-  std::string base;      // key of theta
-  std::string scaling;   // start of the other keys, with a dot; empty: none
+  std::string base;     // key of theta
+  std::string scaling;  // start of the other keys, with a dot; empty: none
 };
 
 std::string join_key(std::string_view section, std::string_view name) { return fmt::format("{}{}", section, name); }
 
 Section find_section(ConfigReader& read, const HfRopeKeys& keys) {
   constexpr std::string_view kParameters = "rope_parameters.";
-  const std::string own = keys.layer_type.empty() ? std::string(kParameters)
-                                                  : fmt::format("{}{}.", kParameters, keys.layer_type);
+  const std::string own =
+      keys.layer_type.empty() ? std::string(kParameters) : fmt::format("{}{}.", kParameters, keys.layer_type);
   if (!read.has_section(own))
     return {.base = std::string(keys.base), .scaling = keys.scaling.empty() ? "" : fmt::format("{}.", keys.scaling)};
   // Files written by both generations may hold both; then they must agree.
@@ -42,8 +42,9 @@ std::string scaling_type(ConfigReader& read, const std::string& section) {
   return "default";
 }
 
-// Frequencies below a wavelength stay, those above another are divided by the factor, the ones between go over smoothly.
-// Source: transformers, _compute_llama3_parameters. Divisors are rounded to f32, as llama.cpp's rope_freqs.weight are.
+// Frequencies below a wavelength stay, those above another are divided by the factor, the ones between go over
+// smoothly. Source: transformers, _compute_llama3_parameters. Divisors are rounded to f32, as llama.cpp's
+// rope_freqs.weight are.
 std::vector<float> llama3_divisors(ConfigReader& read, const std::string& section, const RopeConfig& rope) {
   const auto number = [&](const char* name) {
     return read.positive(fmt::format("rope_{}", name), join_key(section, name));

@@ -63,8 +63,8 @@ struct ArchitectureInfo {
 
 [[nodiscard]] std::span<const ArchitectureInfo> architecture_table();
 
-// The model of a checkpoint: by general.architecture of a GGUF, by model_type of a config.json (its text_config's, where
-// it has one). Errors: kArchitecture (names it and lists those supported), those of find_hf_config and make().
+// The model of a checkpoint: by general.architecture of a GGUF, by model_type of a config.json (its text_config's,
+// where it has one). Errors: kArchitecture (names it and lists those supported), those of find_hf_config and make().
 [[nodiscard]] Result<std::unique_ptr<Model>> make_model(const Checkpoint& checkpoint, const ModelOptions& options,
                                                         Warnings& warnings);
 

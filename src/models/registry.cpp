@@ -5,7 +5,7 @@
 
 namespace headrace {
 
-#define HR_MODEL(name, summary, stem)                                                              \
+#define HR_MODEL(name, summary, stem)                                                             \
   Result<std::unique_ptr<Model>> make_##stem(const ModelSource&, const ModelOptions&, Warnings&); \
   std::span<const HfDialect> stem##_dialects();
 #include "models/models.def"

@@ -48,9 +48,8 @@ Tensor Attention::operator()(const Tensor& x, const SwigluConfig& config, int64_
   const Tensor queries = rope(project("q", q, q_norm, {shape.kv_heads, shape.group()}), tables, config.rope);
   const Tensor keys = rope(project("k", k, k_norm, {shape.kv_heads}), tables, config.rope);
   const Tensor values = project("v", v, none, {shape.kv_heads});
-  const AttendOptions options{.scale = 1.0 / std::sqrt(static_cast<double>(shape.head_width)),
-                              .softcap = 0,
-                              .window = config.window};
+  const AttendOptions options{
+      .scale = 1.0 / std::sqrt(static_cast<double>(shape.head_width)), .softcap = 0, .window = config.window};
   const Tensor mixed = kv.attend(layer, queries, keys, values, positions, options);
   return in_scope(t, "output", [&] { return output.merge_heads(mixed); });
 }

@@ -22,16 +22,11 @@ constexpr Place kPlaces[] = {
 constexpr std::string_view kEmbedding = "embed_tokens.weight";
 
 constexpr HfName kSharedNames[] = {
-    {"attn_norm", "input_layernorm"},
-    {"attn_q", "self_attn.q_proj"},
-    {"attn_k", "self_attn.k_proj"},
-    {"attn_v", "self_attn.v_proj"},
-    {"attn_output", "self_attn.o_proj"},
-    {"attn_q_norm", "self_attn.q_norm"},
-    {"attn_k_norm", "self_attn.k_norm"},
-    {"ffn_norm", "post_attention_layernorm"},
-    {"ffn_gate", "mlp.gate_proj"},
-    {"ffn_up", "mlp.up_proj"},
+    {"attn_norm", "input_layernorm"},    {"attn_q", "self_attn.q_proj"},
+    {"attn_k", "self_attn.k_proj"},      {"attn_v", "self_attn.v_proj"},
+    {"attn_output", "self_attn.o_proj"}, {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"}, {"ffn_norm", "post_attention_layernorm"},
+    {"ffn_gate", "mlp.gate_proj"},       {"ffn_up", "mlp.up_proj"},
     {"ffn_down", "mlp.down_proj"},
 };
 
@@ -85,12 +80,11 @@ Result<TensorNames> hf_tensor_names(const Checkpoint& checkpoint, std::span<cons
     if (checkpoint.find(std::string(place.prefix) + std::string(kEmbedding)) != nullptr) found.push_back(&place);
   if (found.size() == 1) return TensorNames(std::string(found[0]->prefix), std::string(found[0]->head), own);
   std::vector<std::string> names;
-  for (const Place& place : kPlaces)
-    names.push_back(fmt::format("'{}{}'", place.prefix, kEmbedding));
+  for (const Place& place : kPlaces) names.push_back(fmt::format("'{}{}'", place.prefix, kEmbedding));
   if (found.empty())
     return fail(ErrorCode::kTensorLink, "no embedding: none of the tensors {} is there", fmt::join(names, ", "));
-  return fail(ErrorCode::kTensorLink, "two text models: tensors '{0}{2}' and '{1}{2}' are both there",
-              found[0]->prefix, found[1]->prefix, kEmbedding);
+  return fail(ErrorCode::kTensorLink, "two text models: tensors '{0}{2}' and '{1}{2}' are both there", found[0]->prefix,
+              found[1]->prefix, kEmbedding);
 }
 
 }  // namespace headrace

@@ -1,5 +1,6 @@
-// Headrace's names for a decoder's tensors are llama.cpp's (`blk.3.attn_q.weight`). A GGUF has them as they are; a Hugging
-// Face checkpoint spells them otherwise and may hold its text model under a prefix. Parameters keep the container's names.
+// Headrace's names for a decoder's tensors are llama.cpp's (`blk.3.attn_q.weight`). A GGUF has them as they are; a
+// Hugging Face checkpoint spells them otherwise and may hold its text model under a prefix. Parameters keep the
+// container's names.
 #pragma once
 
 #include <span>
