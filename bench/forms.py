@@ -1,11 +1,13 @@
 """Measures the spellings of src/passes/expansions.def (and some that are not there) on both engines.
 
     .venv/bin/python bench/forms.py [--weights f32|bf16|f16] [--sizes smollm2|gemma3|large] [--only NAME,..] [--rows 1,16,128]
-                                    [--seconds 1.0] [--engines xla,iree]
+                                    [--seconds 1.0] [--engines xla,iree] [--spellings NAME,..] [--xla-defaults]
 
 For each op, size and number of rows all spellings take turns in one run, so that noise of the machine hits them alike; the
 least time of each counts. Printed: microseconds, GFLOP/s and the ratio to the fastest, which is what the table's `ratio`
-holds. With narrow weights, the first column is the same product with f32 weights, for comparison.
+holds. With narrow weights, the first line is the same product with f32 weights, and the last column the ratio to it, by the
+process's own time on all cores, which other processes disturb less than the clock. XLA compiles bf16 forms with the Python
+package's compiler options, or with none (--xla-defaults). The first line of all is what memory gives two threads that copy.
 
 A program multiplies several weights of one size, so many that they do not fit the caches together, one after the other: as in
 a model, what is made of one weight can be put where it was made of the one before.
@@ -17,6 +19,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +29,8 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/engines")]
 
 import narrow_spellings as narrow  # noqa: E402
 from engines import compile_iree  # noqa: E402
+
+from headrace.xla import BF16_CPU_OPTIONS  # noqa: E402
 
 # out, in
 SIZES = {
@@ -71,6 +76,7 @@ def dot_batched(s: int, n: int, k: int) -> str:
 
 F32_SPELLINGS: dict[str, Callable[[int, int, int], str]] = {
     "dot-2d": dot_2d, "dot-3d": dot_3d, "weight-first": dot_weight_first, "batched": dot_batched}
+NOT_ASKED_FOR = ("f32", "rounded", "split2")  # another product, or one that rounds x
 APART_BYTES = 96 << 20  # more than the caches hold
 
 
@@ -116,10 +122,11 @@ class Case:
   func.func private @one(%x: {x}, %w: {weight}) -> {result} {{{body}
     return %r : {result}
   }}
-  // x again, to f32's precision.
+  // x again, to f32's precision; the barrier lest only the columns that are read are computed.
   func.func private @after(%x: {x}, %y: {result}) -> {x} {{
     %tiny = stablehlo.constant dense<1.0e-30> : {narrow.t()}
-    %a = stablehlo.slice %y [{ends}] : ({result}) -> {column}
+    %whole = stablehlo.optimization_barrier %y : {result}
+    %a = stablehlo.slice %whole [{ends}] : ({result}) -> {column}
     %b = stablehlo.broadcast_in_dim %a, dims = {list(range(last + 1))} : ({column}) -> {x}
     %c = stablehlo.broadcast_in_dim %tiny, dims = [] : ({narrow.t()}) -> {x}
     %d = stablehlo.multiply %b, %c : {x}
@@ -133,8 +140,9 @@ class Case:
         self.arguments[name] = arguments
 
 
-def xla_runs(case: Case) -> dict[str, Callable[[], np.ndarray]]:
+def xla_runs(case: Case, options: dict[str, str]) -> dict[str, Callable[[], np.ndarray]]:
     import jax
+    import jax.extend
     from jaxlib import _jax, xla_client
 
     client = jax.extend.backend.get_backend("cpu")
@@ -143,7 +151,9 @@ def xla_runs(case: Case) -> dict[str, Callable[[], np.ndarray]]:
     runs = {}
     for name, text in case.texts.items():
         arguments = [placed.setdefault(id(a), jax.device_put(a)) for a in case.arguments[name]]
-        program = client.compile_and_load("module {" + text + "}\n", devices, xla_client.CompileOptions())
+        compile_options = xla_client.CompileOptions()
+        compile_options.env_option_overrides = [] if name == "f32" else list(options.items())
+        program = client.compile_and_load("module {" + text + "}\n", devices, compile_options)
 
         def run(program=program, arguments=arguments) -> np.ndarray:
             return program.execute(arguments)[0].block_until_ready()
@@ -165,32 +175,51 @@ def iree_runs(case: Case) -> dict[str, Callable[[], np.ndarray]]:
     return runs
 
 
-def least_seconds(runs: dict[str, Callable[[], object]], seconds: float) -> dict[str, float]:
+def least_seconds(runs: dict[str, Callable[[], object]], seconds: float) -> tuple[dict[str, float], dict[str, float]]:
+    """By the clock, and of the process's own time on all cores."""
     least = dict.fromkeys(runs, float("inf"))
+    own = dict(least)
     end = time.perf_counter() + seconds
     rounds = 0
     while rounds < 5 or time.perf_counter() < end:
         for name, run in runs.items():
-            start = time.perf_counter()
+            start, start_own = time.perf_counter(), time.process_time()
             run()
             least[name] = min(least[name], time.perf_counter() - start)
+            own[name] = min(own[name], time.process_time() - start_own)
         rounds += 1
-    return least
+    return least, own
 
 
-def measure(engine: str, title: str, case: Case, seconds: float) -> None:
-    runs = {"xla": xla_runs, "iree": iree_runs}[engine](case)
+def copy_gb_per_second() -> float:
+    """Bytes read and written by two threads that each copy 256 MB."""
+    def copy(pair: tuple[np.ndarray, np.ndarray]) -> None:
+        np.copyto(*pair)
+
+    pairs = [(np.ones(1 << 26, np.float32), np.ones(1 << 26, np.float32)) for _ in range(2)]
+    best = float("inf")
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(5):
+            start = time.perf_counter()
+            list(pool.map(copy, pairs))
+            best = min(best, time.perf_counter() - start)
+    return 4 * pairs[0][0].nbytes / best / 1e9
+
+
+def measure(engine: str, title: str, case: Case, seconds: float, options: dict[str, str]) -> None:
+    runs = xla_runs(case, options) if engine == "xla" else iree_runs(case)
     scale = np.abs(case.wanted).max()
     errors = {}
     for name, run in runs.items():
         errors[name] = float(np.abs(np.asarray(run()).reshape(case.wanted.shape) - case.wanted).max() / scale)
-        assert errors[name] < 1e-5 or name in ("f32", "rounded", "split2"), (engine, name, errors[name])
-    least = least_seconds(runs, seconds)
-    best = min(t for name, t in least.items() if name not in ("f32", "rounded"))
+        assert errors[name] < 1e-5 or name in NOT_ASKED_FOR, (engine, name, errors[name])
+    least, own = least_seconds(runs, seconds)
+    base = own.get("f32", min(own.values()))
+    best = min(t for name, t in least.items() if name not in NOT_ASKED_FOR)
     work = 2e-9 * case.s * case.n * case.k * case.copies
     for name, t in least.items():
         print(f"{engine:5} {title:18} {case.s:4} {name:14} {t / case.copies * 1e6:10.1f} us {work / t:7.1f} GFLOP/s "
-              f"{t / best:7.2f}  error {errors[name]:.1e}", flush=True)
+              f"{t / best:7.2f}  own {own[name] / case.copies * 1e6:10.1f} us {own[name] / base:6.2f}  error {errors[name]:.1e}", flush=True)
 
 
 def main() -> None:
@@ -201,7 +230,14 @@ def main() -> None:
     parser.add_argument("--rows", default="1,16,128")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each op, size, number of rows and engine")
     parser.add_argument("--engines", default="xla,iree")
+    parser.add_argument("--spellings", default="", help="of narrow weights; all without it")
+    parser.add_argument("--xla-defaults", action="store_true")
     options = parser.parse_args()
+    if options.spellings:
+        for name in set(narrow.SPELLINGS) - set(options.spellings.split(",")):
+            del narrow.SPELLINGS[name]
+    xla_options = BF16_CPU_OPTIONS if options.weights == "bf16" and not options.xla_defaults else {}
+    print(f"copy {copy_gb_per_second():.1f} GB/s read and written, {xla_options or 'default options'}", flush=True)
     for group in options.sizes.split(","):
         for name, (n, k) in SIZES[group].items():
             if options.only and name not in options.only.split(","):
@@ -209,7 +245,7 @@ def main() -> None:
             for s in map(int, options.rows.split(",")):
                 case = Case(options.weights, s, n, k)
                 for engine in options.engines.split(","):
-                    measure(engine, f"{group} {name}", case, options.seconds)
+                    measure(engine, f"{group} {name}", case, options.seconds, xla_options)
 
 
 if __name__ == "__main__":

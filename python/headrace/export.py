@@ -58,6 +58,11 @@ class Export:
         """The parameters of ``exported(name)`` in its order: ``exported.call(tokens, *weights)``."""
         return [self.parameter(p) for p in self._program(self.function(name), symbols).parameters]
 
+    def compiler_options(self, name: str, platform: str = "cpu", symbols: Mapping[str, int] | None = None) -> dict[str, str]:
+        """What makes XLA's code for ``exported(name)`` fast, for ``jax.jit(..).lower(..).compile(compiler_options=..)``;
+        ``to_jax`` passes it by itself. May be empty."""
+        return xla.compiler_options(self.manifest, self._program(self.function(name), symbols), platform)
+
     def exported(self, name: str, platform: str = "cpu",
                  symbols: Mapping[str, int] | None = None) -> jax.export.Exported:
         """A ``jax.export.Exported`` of the function for one platform (``cpu``, ``cuda``, ``rocm``, ``tpu``).

@@ -128,7 +128,9 @@ ValueId weight_by_heads(NodeMaker& make, const LinearSite& in, const Dim& batch)
 
 }  // namespace
 
-Result<std::vector<ValueId>> linear_dot_2d(GraphBuilder& builder, const RewriteSite& site) {
+namespace {
+
+Result<std::vector<ValueId>> dot_of_rows(GraphBuilder& builder, const RewriteSite& site, bool apart) {
   NodeMaker make(builder);
   const LinearSite in = read(site);
   const ValueId x = merged(make, in.x, in.merge);
@@ -139,9 +141,21 @@ Result<std::vector<ValueId>> linear_dot_2d(GraphBuilder& builder, const RewriteS
     return fail(ErrorCode::kNoExpansion, "the number of rows in {} is symbolic", to_string(make.type(x)));
   const auto rows = elements(shape);
   if (!rows) return fail(ErrorCode::kNoExpansion, "the number of rows in {} overflows", to_string(make.type(x)));
-  const ValueId y = with_bias(make, contract(make, make.reshape(x, {*rows, width}), in.weight), in.bias);
+  ValueId flat = make.reshape(x, {*rows, width});
+  if (apart) flat = make.make(ops::kOptimizationBarrier, {flat});
+  const ValueId y = with_bias(make, contract(make, flat, in.weight), in.bias);
   shape.push_back(make.type(y).shape.back());
   return std::vector{split(make, make.reshape(y, shape), in.split)};
+}
+
+}  // namespace
+
+Result<std::vector<ValueId>> linear_dot_2d(GraphBuilder& builder, const RewriteSite& site) {
+  return dot_of_rows(builder, site, false);
+}
+
+Result<std::vector<ValueId>> linear_dot_apart(GraphBuilder& builder, const RewriteSite& site) {
+  return dot_of_rows(builder, site, true);
 }
 
 Result<std::vector<ValueId>> linear_dot_3d(GraphBuilder& builder, const RewriteSite& site) {

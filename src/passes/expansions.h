@@ -8,6 +8,9 @@ namespace headrace {
 // linear: x as [rows, in], one 2-D dot with the weight as it lies ([out, in], contracted over dims 1 and 1), then heads
 // split by reshape and transpose. Needs a static number of rows.
 [[nodiscard]] Result<std::vector<ValueId>> linear_dot_2d(GraphBuilder& builder, const RewriteSite& site);
+// linear: the same, with a barrier before x: YNNPACK is to take the weight's conversion into the product
+// (docs/adr/0002), but not what computes x, which would be computed again for each part of the weight.
+[[nodiscard]] Result<std::vector<ValueId>> linear_dot_apart(GraphBuilder& builder, const RewriteSite& site);
 // linear: a dot of x as it is, [B, S, in], with the weight.
 [[nodiscard]] Result<std::vector<ValueId>> linear_dot_3d(GraphBuilder& builder, const RewriteSite& site);
 // linear, for one row: the row broadcast over the weight's rows, multiplied, summed. All in one loop over the narrow

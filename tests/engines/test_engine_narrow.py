@@ -8,10 +8,12 @@ import json
 import subprocess
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 import headrace
+from headrace.dtypes import numpy_dtype
 
 ROOT = Path(__file__).resolve().parents[2]
 ZOO = ROOT / "testdata/zoo"
@@ -99,6 +101,19 @@ def test_real_models_in_bf16(request, make_export, run, scorer, table, model, en
     table("Real models in bf16: model, engine, largest distance from f64, tokens that leave the f32 golden (their f32 margins)",
           f"{model:8} {engine:12} {worst:.2e}  {len(left)}/{steps} ({', '.join(f'{m:.2g}' for m in sorted(left))})")
     assert worst <= TOLERANCE
+
+
+def test_xla_lays_out_no_converted_weight(make_export, smollm2):
+    """Under the package's compiler options the bf16 program needs no more memory beside arguments and results than the f32
+    one; by default XLA would make f32 weights in memory on every call (540 MB here)."""
+    temporary = {}
+    for dtype in ("f32", "bf16"):
+        export = headrace.load(make_export(smollm2, LENGTH, "iree,xla", "--dtype", dtype))
+        specs = [jax.ShapeDtypeStruct(shape, numpy_dtype(of)) for _, shape, of in export.arguments("score")]
+        lowered = jax.jit(export.exported("score").call).lower(*specs)
+        compiled = lowered.compile(compiler_options=export.compiler_options("score") or None)
+        temporary[dtype] = compiled.memory_analysis().temp_size_in_bytes
+    assert temporary["bf16"] <= temporary["f32"] + (8 << 20)
 
 
 @pytest.mark.parametrize("model, dtype, engine", list(itertools.product(VOCABULARY, ["f32", "bf16"], ["iree", "iree-dynamic"])))

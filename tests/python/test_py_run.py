@@ -1,5 +1,6 @@
 """The toy export on both engines: values, padding, checks of arguments, messages."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 import toy
 
 import headrace
+from headrace.xla import BF16_CPU_OPTIONS, compile_lowered, compiler_options
 
 TOKENS = [3, 1, 10, 0, 5]
 
@@ -55,6 +57,30 @@ def test_refuses(score, tokens, message):
 def test_number_of_arguments(score):
     with pytest.raises(ValueError, match="0 arguments, expected 1: tokens"):
         score()
+
+
+def test_compiler_options_are_for_bf16_weights_on_cpu(export):
+    assert export.compiler_options("score") == {}  # f32
+    parameters = [dataclasses.replace(p, dtype="bf16") for p in export.manifest.parameters]
+    narrow = dataclasses.replace(export.manifest, parameters=tuple(parameters))
+    program = export.function("score").targets.xla[0]
+    assert compiler_options(narrow, program, "cpu") == BF16_CPU_OPTIONS
+    assert compiler_options(narrow, program, "tpu") == {}
+    bystander = dataclasses.replace(program, parameters=())
+    assert compiler_options(narrow, bystander, "cpu") == {}
+
+
+def test_an_xla_that_does_not_know_the_options():
+    lowered = jax.jit(lambda x: x + 1).lower(1.0)
+    assert compile_lowered(lowered, {"xla_cpu_no_such_option": "1"})(1.0) == 2.0
+    assert compile_lowered(lowered, {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_NO_SUCH"})(1.0) == 2.0
+
+    class Fails:
+        def compile(self, compiler_options=None):
+            raise RuntimeError("another fault")
+
+    with pytest.raises(RuntimeError, match="another fault"):
+        compile_lowered(Fails(), BF16_CPU_OPTIONS)
 
 
 def test_exported_round_trip(export):
