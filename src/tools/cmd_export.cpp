@@ -252,7 +252,9 @@ Status run_export(const Typed& typed, Output& output) {
 
 Run declare_export(CLI::App& app) {
   auto typed = std::make_shared<Typed>();
-  app.add_option("MODEL", typed->model, "A GGUF file (of a split model, any part), or a directory with safetensors")->required()->type_name("");
+  app.add_option("MODEL", typed->model, "A GGUF file (of a split model, any part), or a directory with safetensors")
+      ->required()
+      ->type_name("");
   app.add_option(
          "-o,--output", typed->directory,
          "Directory of the export: made if it is not there; an earlier export in it is replaced as the last step")

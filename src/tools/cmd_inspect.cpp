@@ -185,7 +185,9 @@ Status show_model(const Typed& typed, Output& output) {
 
 Run declare_inspect(CLI::App& app) {
   auto typed = std::make_shared<Typed>();
-  app.add_option("MODEL", typed->path, "A GGUF file (of a split model, any part), or a directory with safetensors")->required()->type_name("");
+  app.add_option("MODEL", typed->path, "A GGUF file (of a split model, any part), or a directory with safetensors")
+      ->required()
+      ->type_name("");
   app.add_option("--tensor", typed->tensor, "One tensor: its shape, type, place, and what its values are like")
       ->type_name("NAME");
   app.add_option("--key", typed->key, "One key of the metadata; with a dot at the end, all that start so")
