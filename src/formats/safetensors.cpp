@@ -15,7 +15,6 @@ namespace headrace {
 namespace {
 
 constexpr uint64_t kLengthWordBytes = 8;
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the reference implementation's limit
 
 // The header's length. What is no safetensors file at all is called by its name.
 Result<uint64_t> header_length(const InputFile& file) {
@@ -30,8 +29,9 @@ Result<uint64_t> header_length(const InputFile& file) {
     return fail(ErrorCode::kSafetensors, "{} bytes, the length of a header takes {}", bytes.size(), kLengthWordBytes);
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
-  if (length > kMaxHeaderBytes)
-    return fail(ErrorCode::kSafetensors, "the header's length is {}, expected at most {}", length, kMaxHeaderBytes);
+  if (length > kMaxSafetensorsHeaderBytes)
+    return fail(ErrorCode::kSafetensors, "the header's length is {}, expected at most {}", length,
+                kMaxSafetensorsHeaderBytes);
   if (length > file.size_bytes() - kLengthWordBytes)
     return fail(ErrorCode::kSafetensors, "the header's length is {}, but only {} bytes follow: truncated or corrupt",
                 length, file.size_bytes() - kLengthWordBytes);

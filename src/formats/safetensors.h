@@ -27,6 +27,9 @@
 
 namespace headrace {
 
+// The reference implementation's limit on the JSON, read and written.
+inline constexpr uint64_t kMaxSafetensorsHeaderBytes = 100'000'000;
+
 struct SafetensorsFile {
   SourceFile source;
   std::vector<TensorEntry> tensors;  // by offset; TensorEntry::file is left 0. The shape of a scalar, [], becomes {1}.

@@ -206,8 +206,10 @@ class HeaderParser final : public nlohmann::json_sax<Json> {
 
   bool add() {
     auto tensor = finish(draft_, data_bytes_);
-    if (!tensor) error_ = std::move(tensor).error();
-    if (!tensor) return stop({});
+    if (!tensor) {
+      error_ = std::move(tensor).error();
+      return stop({});
+    }
     if (tensors_.size() == kMaxTensors) {
       name_.clear();
       return stop(fmt::format("more than {} tensors", kMaxTensors));

@@ -8,13 +8,13 @@
 #include <unordered_set>
 
 #include "base/checked.h"
+#include "formats/safetensors.h"
 
 namespace headrace {
 
 namespace {
 
 constexpr uint64_t kAlignment = 64;
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the reference implementation's limit on the JSON
 constexpr size_t kLengthWordBytes = 8;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
@@ -49,9 +49,9 @@ std::vector<size_t> file_order(std::span<const OutTensor> tensors) {
 }
 
 Status check_header_size(size_t bytes) {
-  if (bytes <= kMaxHeaderBytes) return {};
+  if (bytes <= kMaxSafetensorsHeaderBytes) return {};
   return fail(ErrorCode::kSafetensors, "safetensors: the header takes {} bytes or more, the format allows {}", bytes,
-              kMaxHeaderBytes);
+              kMaxSafetensorsHeaderBytes);
 }
 
 // JSON of one name or string. Errors: kSafetensors, when it is not UTF-8 or could not fit any header.

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "formats/gguf_part.h"
+#include "formats/safetensors.h"
 
 namespace headrace {
 
@@ -58,11 +59,10 @@ bool is_html(std::string_view bytes) {
 
 // No magic: a length that the format allows, then JSON. A truncated file is one, too.
 bool is_safetensors(std::string_view bytes) {
-  constexpr uint64_t kMaxHeaderBytes = 100'000'000;
   uint64_t length = 0;
   if (bytes.size() < sizeof(length) + 1) return false;
   std::memcpy(&length, bytes.data(), sizeof(length));
-  return length <= kMaxHeaderBytes && bytes[sizeof(length)] == '{';
+  return length <= kMaxSafetensorsHeaderBytes && bytes[sizeof(length)] == '{';
 }
 
 }  // namespace
