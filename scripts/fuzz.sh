@@ -68,7 +68,8 @@ run_round() {
 failed=()
 table=()
 for target in "${targets[@]}"; do
-  printf '==> %s, %s\n' "$target" "${cpu_seconds:+$cpu_seconds s of processor time}${cpu_seconds:-$seconds s}"
+  if [[ -n $cpu_seconds ]]; then length="$cpu_seconds s of processor time"; else length="$seconds s"; fi
+  printf '==> %s, %s\n' "$target" "$length"
   executions=0 used=0 coverage=
   left=${cpu_seconds:-$seconds}
   while true; do
