@@ -1,4 +1,5 @@
-"""The text of every core op (testdata/ops/every_op.mlir, written by the C++ test OpText) is taken by both engines."""
+"""The text of every core op (testdata/ops/every_op.mlir, written by the C++ test OpText) is taken by both engines
+(reports H01, H02)."""
 
 import pathlib
 import subprocess

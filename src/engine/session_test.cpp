@@ -95,6 +95,7 @@ void expect_padding_is_harmless(const std::string& directory, double tolerance) 
     EXPECT_THAT(session.score(kPrompt, {.pad_to = length}), IsError(ErrorCode::kInput, HasSubstr("expected 7 to 40")));
 }
 
+// G08
 TEST_F(SessionTest, PaddingChangesNoRowF32) { expect_padding_is_harmless<float>(directory(), 1e-5); }
 TEST_F(SessionTest, PaddingChangesNoRowF64) { expect_padding_is_harmless<double>(directory(), 1e-12); }
 
@@ -183,6 +184,7 @@ TEST_F(SessionTest, DamagedExportsAreRefused) {
   EXPECT_THAT(Session<float>::open(copy), ::testing::Not(testing::IsOk()));
 }
 
+// H07
 TEST(ArgmaxTest, LowestIndexOfTheLargest) {
   const float infinity = std::numeric_limits<float>::infinity();
   const auto of = [](const std::vector<float>& values) { return argmax(std::span(values)); };

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "exporter/contract.h"
+#include "exporter/source_checks.h"
 #include "exporter/weights_stage.h"
 #include "ir/print.h"
 #include "passes/combine.h"
@@ -157,7 +158,8 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   ExportReport report;
   Stopwatch total;
   Stopwatch watch;
-  HR_TRY(const Checkpoint checkpoint, open_checkpoint(wanted.model_path, warnings));
+  HR_TRY(Checkpoint checkpoint, open_checkpoint(wanted.model_path, warnings));
+  HR_TRY_STATUS(drop_copied_head(checkpoint, warnings));
   HR_TRY(const auto model, make_model(checkpoint, {.layers = wanted.layers}, warnings));
   // All that can be wrong with the source is found before the directory is touched.
   HR_TRY(auto tokenizer, tokenizer_facts(checkpoint, model->vocabulary()));
@@ -168,6 +170,7 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   report.max_seq = options.dynamic_seq ? model->context_length() : options.seq.back();
   watch.lap();
   HR_TRY(const Module traced, trace_model(*model, checkpoint, report.max_seq, warnings));
+  HR_TRY_STATUS(check_rope_factors(checkpoint, traced));
   report.trace_seconds = watch.lap();
   HR_TRY(const Module module, prepare(traced, options, hooks));
   report.pass_seconds = watch.lap();

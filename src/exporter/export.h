@@ -79,6 +79,12 @@ struct Inspection {
     uint64_t tensors{}, elements{}, bytes{};
   };
   std::vector<TypeUse> types;
+  // The files of the checkpoint in order: more than one of a split set.
+  struct FileUse {
+    std::string name;  // without its folder
+    uint64_t bytes{}, tensors{};
+  };
+  std::vector<FileUse> files;
   uint64_t tensor_count{}, data_bytes{}, parameter_count{};
   std::optional<bool> tied_head;
   std::vector<std::string> faults;

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "exporter/export.h"
+#include "exporter/source_checks.h"
 #include "formats/meta.h"
 #include "tokenizer/pieces.h"
 
@@ -32,13 +34,21 @@ void count_types(const Checkpoint& checkpoint, Inspection& out) {
   std::sort(out.types.begin(), out.types.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
 }
 
+void count_files(const Checkpoint& checkpoint, Inspection& out) {
+  for (const SourceFile& file : checkpoint.files)
+    out.files.push_back({.name = std::filesystem::path(file.path).filename().string(), .bytes = file.size_bytes});
+  for (const TensorEntry& entry : checkpoint.tensors) ++out.files[entry.file].tensors;
+}
+
 }  // namespace
 
 Result<Inspection> inspect_model(const std::string& path) {
   Warnings warnings;
-  HR_TRY(const Checkpoint checkpoint, open_checkpoint(path, warnings));
+  HR_TRY(Checkpoint checkpoint, open_checkpoint(path, warnings));
   Inspection out;
   count_types(checkpoint, out);
+  count_files(checkpoint, out);
+  HR_TRY_STATUS(drop_copied_head(checkpoint, warnings));
   const auto name = meta_string(checkpoint, "general.architecture");
   if (name && *name) out.architecture = **name;
   const auto model = make_model(checkpoint, {}, warnings);
@@ -51,6 +61,10 @@ Result<Inspection> inspect_model(const std::string& path) {
     // Tracing at length 1 finds everything that export would refuse before it reads a weight.
     const auto module = trace_model(**model, checkpoint, 1, warnings);
     if (!module) note_faults(module.error(), out.faults);
+    if (module) {
+      const Status factors = check_rope_factors(checkpoint, *module);
+      if (!factors) note_faults(factors.error(), out.faults);
+    }
   }
   const auto rows = model ? std::optional((*model)->vocabulary()) : std::nullopt;
   if (const auto tokenizer = tokenizer_facts(checkpoint, rows); !tokenizer) note_faults(tokenizer.error(), out.faults);

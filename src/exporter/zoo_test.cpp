@@ -1,4 +1,6 @@
-// Whole exports of tiny models against logits that independent implementations computed (testdata/zoo/README.md).
+// Whole exports of tiny models against logits that independent implementations computed (testdata/zoo/README.md): rows
+// of q and k permuted by their own numbers of heads (D01), llama 3's divisors (D08), linear scaling on global layers
+// alone (D12), windows and layer schedules at positions beyond the window (D14, D19).
 #include <cmath>
 #include <filesystem>
 #include <fstream>

@@ -15,6 +15,7 @@ std::vector<OutTensor> tensors() {
           {.name = "last", .dtype = DType::kF64, .shape = {}, .length_bytes = 8}};
 }
 
+// H13
 TEST(Irpa, ReadsBackAndEveryTensorIsAligned) {
   const auto wanted = tensors();
   ASSERT_OK_AND_ASSIGN(const ArchiveLayout layout, layout_irpa(wanted));

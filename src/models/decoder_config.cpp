@@ -30,14 +30,28 @@ int64_t used_layers(ConfigReader& read, int64_t layers, const ModelOptions& opti
   return std::clamp<int64_t>(*options.layers, 1, layers);
 }
 
+// A key that may hold one number or one for each layer, whose layers must all have the same.
+int64_t same_in_all(ConfigReader& read, std::string_view name, const std::vector<int64_t>& each) {
+  for (const int64_t n : each)
+    if (n != each.front()) {
+      read.fault(ErrorCode::kConfigUnsupported, "key '{}' differs between layers, which is not supported",
+                 read.key(name));
+      break;
+    }
+  return each.front();
+}
+
+int64_t hidden_width(ConfigReader& read, int64_t layers) {
+  constexpr std::string_view kName = "feed_forward_length";
+  if (!read.has(kName)) return read.count("hidden", kName);  // the fault
+  return same_in_all(read, kName, read.count_each("hidden", kName, layers, 1, ""));
+}
+
 void read_heads(ConfigReader& read, DecoderShape& c) {
   c.heads = read.count("heads", "attention.head_count");
-  const auto kv = read.count_each("kv_heads", "attention.head_count_kv", c.layers, c.heads, "every head has its own");
-  c.kv_heads = kv.front();
-  for (const int64_t n : kv)
-    if (n != c.kv_heads)
-      return read.fault(ErrorCode::kConfigUnsupported, "key '{}' differs between layers, which is not supported",
-                        read.key("attention.head_count_kv"));
+  constexpr std::string_view kKvHeads = "attention.head_count_kv";
+  c.kv_heads =
+      same_in_all(read, kKvHeads, read.count_each("kv_heads", kKvHeads, c.layers, c.heads, "every head has its own"));
   if (read.good() && c.heads % c.kv_heads != 0)
     read.fault(ErrorCode::kConfigValue, "{} query heads do not divide into {} key heads", c.heads, c.kv_heads);
   c.head_width = read.count_or("head_width", "attention.key_length", std::max<int64_t>(1, c.width / c.heads),
@@ -192,7 +206,7 @@ DecoderShape read_decoder_shape(ConfigReader& read, const ModelOptions& options)
   c.used_layers = used_layers(read, c.layers, options);
   c.context = read.count("context", "context_length");
   c.width = read.count("width", "embedding_length");
-  c.hidden = read.count("hidden", "feed_forward_length");
+  c.hidden = hidden_width(read, c.layers);
   c.eps = read.positive("norm_eps", "attention.layer_norm_rms_epsilon");
   read_heads(read, c);
   c.vocabulary = vocabulary_rows(read);

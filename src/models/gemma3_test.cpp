@@ -55,6 +55,7 @@ TEST(Gemma3, EachKeyChangesTheGraph) {
   EXPECT_FALSE(*scaled.find("score")->graph == *plain.find("score")->graph);
 }
 
+// A16, D14: a period, a flag for each layer, or neither.
 TEST(Gemma3, FormsOfTheLayerPatternAgree) {
   ASSERT_OK_AND_ASSIGN(const Module absent, traced([](Checkpoint&) {}));
   constexpr const char* kKey = "gemma3.attention.sliding_window_pattern";
@@ -65,6 +66,7 @@ TEST(Gemma3, FormsOfTheLayerPatternAgree) {
   EXPECT_EQ(*by_layer.find("score")->graph, *absent.find("score")->graph);
 }
 
+// A16, D14 among them.
 TEST(Gemma3, RefusesByKey) {
   EXPECT_THAT(traced(drop("gemma3.attention.sliding_window")),
               IsError(ErrorCode::kConfigMissing, HasSubstr("'gemma3.attention.sliding_window' is missing")));

@@ -183,7 +183,7 @@ TEST(Rope, RotatesPairsOfEitherPairingWholeOrInPart) {
   }
 }
 
-// The reduction in f32, against cos of the same f32 angle in double.
+// F03: the reduction in f32, against cos of the same f32 angle in double.
 TEST(Rope, TablesAreAccurateAtLargePositions) {
   const RopeConfig config{.rotated = 2, .base = 10000, .linear_factor = 1, .pairing = RopePairing::kHalf};
   const Type positions{.dtype = DType::kI32, .shape = {1, seq()}};

@@ -70,6 +70,7 @@ void q2_0_scalar(std::span<const std::byte> in, std::span<float> out);
 HR_FAST_DECODERS(f32)
 HR_FAST_DECODERS(f16)
 HR_FAST_DECODERS(bf16)
+HR_FAST_DECODERS(f64)
 HR_FAST_DECODERS(i8)
 HR_FAST_DECODERS(i16)
 HR_FAST_DECODERS(i32)

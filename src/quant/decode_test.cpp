@@ -211,6 +211,19 @@ TEST(Q8_0, SecondBlockStartsAfter34Bytes_E05) {
   }
 }
 
+// Element n lies in byte 32 * (n / 128) + n % 32, two bits at 2 * (n % 128 / 32); the scale, after the codes,
+// multiplies.
+TEST(Tq2_0, PlanesOf32_E04) {
+  Bytes block(66);
+  block[0] = std::byte{0b11100100};
+  block[65] = std::byte{0x40};  // d = 2
+  for (const DecodeF32 decode : {quant::tq2_0_scalar, quant::tq2_0_f32_fast}) {
+    const auto y = run(decode, info(BlockType::kTQ2_0), block);
+    EXPECT_EQ((std::vector<float>{y[0], y[32], y[64], y[96]}), (std::vector<float>{-2, 0, 2, 4}));
+    for (const size_t other : {1, 31, 33, 127, 128, 160, 255}) EXPECT_EQ(y[other], -2.F) << other;
+  }
+}
+
 TEST(Plain, AllHalvesWidenLikeHalfH_E06) {
   std::vector<uint16_t> halves(65536);
   for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
@@ -293,7 +306,7 @@ TEST(FastPath, WhoHasOne) {
   for (const BlockTypeInfo& row : block_type_table()) {
     if (row.fast == nullptr && row.scalar != nullptr) without.push_back(row.name);
   }
-  EXPECT_EQ(without, (std::vector<std::string_view>{"F64", "I64", "BOOL", "U8", "U16", "U32", "U64", "F8_E4M3",
+  EXPECT_EQ(without, (std::vector<std::string_view>{"I64", "BOOL", "U8", "U16", "U32", "U64", "F8_E4M3",
                                                     "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F4"}));
 }
 
@@ -333,6 +346,34 @@ TEST(FastPath, ConvertsEveryHalfLikeHalfH_E06) {
       EXPECT_EQ(got, rounded(want, f32_to_f16)) << target;
     });
   }
+}
+
+// Doubles on both sides of every tie between two f32, of every f32 exponent and beyond it, subnormals, NaNs with
+// payloads. The oracle is the compiler's conversion, which the twin is; a random f64 is almost never near a tie.
+TEST(FastPath, RoundsF64AroundEveryTie) {
+  std::vector<double> values;
+  for (uint32_t exponent = 0; exponent <= 255; ++exponent)
+    for (const uint32_t mantissa : {0U, 1U, 2U, 0x2AAAAAU, 0x3FFFFFU, 0x400000U, 0x7FFFFEU, 0x7FFFFFU}) {
+      const auto base = std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(exponent << 23 | mantissa)));
+      const uint64_t tie = uint64_t{1} << 28;  // half of an f32's last place
+      for (const uint64_t more : {uint64_t{0}, tie - 1, tie, tie + 1, tie * 2 - 1})
+        for (const uint64_t sign : {uint64_t{0}, uint64_t{1} << 63})
+          values.push_back(std::bit_cast<double>((base + more) | sign));
+    }
+  for (const double v :
+       {0x1p-149, 0x1p-150, 0x1.000001p-150, 0x1.8p-149, 0x1p-151, 0x1p128, 0x1p1023, 0x1p-1074, 1e300})
+    for (const double sign : {1.0, -1.0}) values.push_back(sign * v);
+  const auto in = std::as_bytes(std::span(values));
+  std::vector<float> want(values.size());
+  std::transform(values.begin(), values.end(), want.begin(), [](double v) { return static_cast<float>(v); });
+  for_each_target([&](const std::string& target) {
+    EXPECT_EQ(first_difference(run(quant::f64_f32_fast, info(BlockType::kF64), in), want, false), -1) << target;
+    Halves got(values.size());
+    quant::f64_bf16_fast(in, got);
+    EXPECT_EQ(got, rounded(want, f32_to_bf16)) << target;
+    quant::f64_f16_fast(in, got);
+    EXPECT_EQ(got, rounded(want, f32_to_f16)) << target;
+  });
 }
 
 // What a caller sees, for all types: one step is as good as two. More than one piece of the types without a fast path.

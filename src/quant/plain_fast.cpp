@@ -1,5 +1,5 @@
 // Plain numbers by SIMD, compiled once per instruction set and chosen at run time. Bit-equal to plain.cpp. Not here:
-// F64 and I64, of which x86 before AVX-512 converts no more than one at a time or memory is the limit.
+// I64, of which x86 before AVX-512 converts no more than one at a time; by way of f64 it would round twice.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "quant/plain_fast.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -82,6 +82,20 @@ struct FromI32 {
   }
 };
 
+struct FromF64 {
+  static constexpr size_t kBytes = 8;
+  static constexpr auto kScalar = f64_scalar;
+  // A vector of doubles fills half a vector of floats.
+  static HWY_INLINE Floats load_floats(const uint8_t* in) {
+    const hn::Half<F32> half;
+    const hn::Rebind<double, decltype(half)> doubles;
+    const auto* const from = reinterpret_cast<const double*>(in);
+    const auto lower = hn::DemoteTo(half, hn::LoadU(doubles, from));
+    const auto upper = hn::DemoteTo(half, hn::LoadU(doubles, from + hn::Lanes(doubles)));
+    return hn::Combine(F32(), upper, lower);
+  }
+};
+
 template <class Source, class Out>
 HWY_INLINE void convert(std::span<const std::byte> in, std::span<typename Out::Element> out) {
   const auto* const from = reinterpret_cast<const uint8_t*>(in.data());
@@ -113,6 +127,7 @@ HWY_INLINE void convert(std::span<const std::byte> in, std::span<typename Out::E
 HR_CONVERT(f32, FromF32)
 HR_CONVERT(f16, FromF16)
 HR_CONVERT(bf16, FromBf16)
+HR_CONVERT(f64, FromF64)
 HR_CONVERT(i8, FromI8)
 HR_CONVERT(i16, FromI16)
 HR_CONVERT(i32, FromI32)
@@ -128,6 +143,7 @@ namespace headrace::quant {
 HR_FAST(f32)
 HR_FAST(f16)
 HR_FAST(bf16)
+HR_FAST(f64)
 HR_FAST(i8)
 HR_FAST(i16)
 HR_FAST(i32)

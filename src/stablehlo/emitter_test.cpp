@@ -165,7 +165,8 @@ func public "f"(%0 "x": f32[2]) -> ("y": f32[2]) {
   EXPECT_THAT(text, HasSubstr("call @private.main(%arg0) : (tensor<2xf32>) -> tensor<2xf32>"));
 }
 
-TEST(MlirText, LiteralsAreExact) {
+// Reports of constants printed with six decimals, as integers, or in bits of another type's width.
+TEST(MlirText, LiteralsAreExact_F05_H09_H11) {
   const auto f32 = [](double v) { return mlir::literal(Literal::filled(DType::kF32, {}, v)); };
   EXPECT_EQ(f32(256), "dense<2.56000000e+02> : tensor<f32>");
   EXPECT_EQ(f32(0.1F), "dense<1.00000001e-01> : tensor<f32>");
@@ -175,6 +176,15 @@ TEST(MlirText, LiteralsAreExact) {
   EXPECT_EQ(f32(1e-45F), "dense<0x00000001> : tensor<f32>");
   EXPECT_EQ(mlir::literal(Literal::filled(DType::kBF16, {}, -std::numeric_limits<double>::infinity())),
             "dense<0xFF80> : tensor<bf16>");
+  EXPECT_EQ(mlir::literal(Literal::filled(DType::kF16, {}, -std::numeric_limits<double>::infinity())),
+            "dense<0xFC00> : tensor<f16>");
+  EXPECT_EQ(mlir::literal(Literal::filled(DType::kF64, {}, -std::numeric_limits<double>::infinity())),
+            "dense<0xFFF0000000000000> : tensor<f64>");
+  EXPECT_EQ(f32(1e-6F), "dense<9.99999997e-07> : tensor<f32>");
+  EXPECT_EQ(f32(1e-12F), "dense<9.99999996e-13> : tensor<f32>");
+  EXPECT_EQ(f32(1000000.5), "dense<1.00000050e+06> : tensor<f32>");
+  EXPECT_EQ(f32(0.0883883461F), "dense<8.83883461e-02> : tensor<f32>");
+  EXPECT_EQ(f32(3.4e38F), "dense<3.39999995e+38> : tensor<f32>");
   EXPECT_EQ(mlir::literal(Literal::filled(DType::kF16, {2}, 1.5)), "dense<0x3E00> : tensor<2xf16>");
   EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI1, {2}, {1, 0})), "dense<[true, false]> : tensor<2xi1>");
   EXPECT_EQ(mlir::literal(Literal::of_ints(DType::kI8, {2, 2}, {1, -2, 3, -4})),
@@ -190,6 +200,31 @@ TEST(MlirText, SymbolsAreQuotedWhenTheyMustBe) {
   EXPECT_EQ(mlir::symbol("0abc"), "@\"0abc\"");
   EXPECT_EQ(mlir::symbol("a\"b\\c\n"), "@\"a\\22b\\5Cc\\0A\"");
   EXPECT_EQ(mlir::symbol(""), "@\"\"");
+}
+
+// Names that other exporters mapped to one symbol, or to none that parses.
+TEST(Emitter, OddNamesStayApart_H14) {
+  const std::vector<std::string> names = {"a.b", "a_b", "a b", "a\"b", "0abc", "\u00e9", "main", "f"};
+  std::string head;
+  std::string body;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string quoted = names[i] == "a\"b" ? "a\\\"b" : names[i];
+    head += fmt::format("recipe {} {{ step copy output \"{}\": f32[2] }}\n", i, quoted);
+    body += fmt::format("  %{} = parameter() {{name = \"{}\", dtype = f32, shape = [2]}} : f32[2]\n", i + 1, quoted);
+  }
+  for (size_t i = 0; i < names.size(); ++i)
+    head += fmt::format("parameter \"{}\": f32[2] norm {} 0\n", names[i] == "a\"b" ? "a\\\"b" : names[i], i);
+  const size_t n = names.size();
+  for (size_t i = 0; i < n; ++i)
+    body += fmt::format("  %{} = add(%{}, %{}) : f32[2]\n", n + 1 + i, i == 0 ? 0 : n + i, i + 1);
+  const Module m = parsed(fmt::format("{}func public \"f\"(%0 \"x\": f32[2]) -> (\"y\": f32[2]) {{\n{}  return %{}\n}}",
+                                      head, body, 2 * n));
+  ASSERT_OK_AND_ASSIGN(const std::string text, emit_iree(m));
+  for (const char* symbol : {"@parameter.a.b ", "@parameter.a_b ", "@\"parameter.a b\" ", "@\"parameter.a\\22b\" ",
+                             "@parameter.0abc ", "@parameter.main ", "@parameter.f ", "@\"parameter.\u00e9\" "})
+    EXPECT_THAT(text, HasSubstr(fmt::format("util.global private {}=", symbol)));
+  ASSERT_OK_AND_ASSIGN(const XlaProgram program, emit_xla(m, m.functions[0]));
+  EXPECT_EQ(program.parameters, names);  // the map from arguments to the checkpoint's names
 }
 
 TEST(MlirText, RankZeroAndSymbolicTypes) {

@@ -26,10 +26,15 @@ Json to_json(const Inspection& inspection) {
                      {"elements", use.elements},
                      {"bytes", use.bytes},
                      {"bits_per_weight", bits_per_weight(use.bytes, use.elements)}});
+  Json files = Json::array();
+  for (const auto& file : inspection.files)
+    files.push_back({{"name", as_utf8(file.name)}, {"bytes", file.bytes}, {"tensors", file.tensors}});
   return {{"architecture", inspection.architecture},
+          {"files", std::move(files)},
           {"parameters", inspection.parameter_count},
           {"tensors", inspection.tensor_count},
           {"data_bytes", inspection.data_bytes},
+          {"bits_per_weight", bits_per_weight(inspection.data_bytes, inspection.parameter_count)},
           {"tied_head", inspection.tied_head ? Json(*inspection.tied_head) : Json(nullptr)},
           {"configuration", std::move(config)},
           {"types", std::move(types)},
@@ -46,8 +51,9 @@ std::string list(std::string_view heading, const std::vector<std::string>& lines
 std::string to_text(const Inspection& inspection) {
   std::string out = fmt::format("architecture {}\n",
                                 inspection.architecture.empty() ? "unknown" : printable(inspection.architecture));
-  out += fmt::format("{} tensors, {} weights, {}", inspection.tensor_count, count_text(inspection.parameter_count),
-                     bytes_text(inspection.data_bytes));
+  out += fmt::format("{} tensors, {} weights, {}, {:.2f} bits/weight", inspection.tensor_count,
+                     count_text(inspection.parameter_count), bytes_text(inspection.data_bytes),
+                     bits_per_weight(inspection.data_bytes, inspection.parameter_count));
   if (inspection.tied_head)
     out += *inspection.tied_head ? ", tied head (the embedding is the output matrix)" : ", own output matrix";
   out += "\n";
@@ -62,6 +68,12 @@ std::string to_text(const Inspection& inspection) {
     rows.push_back({use.type, fmt::format("{}", use.tensors), fmt::format("{}", use.elements),
                     fmt::format("{}", use.bytes), fmt::format("{:.2f}", bits_per_weight(use.bytes, use.elements))});
   out += "\ntensors by type\n" + columns(rows, "  ", {1, 2, 3, 4});
+  if (inspection.files.size() > 1) {
+    rows = {{"file", "tensors", "bytes"}};
+    for (const auto& file : inspection.files)
+      rows.push_back({printable(file.name), fmt::format("{}", file.tensors), fmt::format("{}", file.bytes)});
+    out += "\nfiles\n" + columns(rows, "  ", {1, 2});
+  }
   if (!inspection.warnings.empty()) out += list("warnings", inspection.warnings);
   if (inspection.faults.empty()) return out + "\nan export would be accepted\n";
   return out + list("an export would be refused", inspection.faults);

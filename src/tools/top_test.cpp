@@ -7,6 +7,7 @@
 namespace headrace::tools {
 namespace {
 
+// H07
 TEST(Top, OrdersTiesAndNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> row = {1, 3, nan, 3, -std::numeric_limits<float>::infinity(), nan};

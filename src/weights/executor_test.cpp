@@ -122,6 +122,7 @@ TEST_F(ExecutorTest, HashingAloneYieldsWhatWritingDoes) {
               IsError(ErrorCode::kFileRead, HasSubstr("model.gguf")));
 }
 
+// H04
 TEST_F(ExecutorTest, BuffersStayWithinTheMemoryAllowed) {
   ASSERT_OK_AND_ASSIGN(const auto plans, plan_archives(module_, {}));
   const ArchivePlan& plan = plans[0];
@@ -228,6 +229,7 @@ TEST_F(ExecutorTest, RecipesThatDoNotAddUpAreRefused) {
               IsError(ErrorCode::kPass, HasSubstr("parameter 'norm' is i32")));
 }
 
+// E07
 TEST_F(ExecutorTest, NonFiniteValuesAreKeptAndCounted) {
   GgufSpec spec = mixed_spec();
   std::vector<float> values(96, 1.F);

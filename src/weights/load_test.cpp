@@ -79,6 +79,7 @@ TEST_F(LoadTest, AMissingOrResizedArchive) {
   EXPECT_THAT(load_export(out_), IsError(ErrorCode::kArchive, HasSubstr("cannot be opened")));
 }
 
+// H15
 TEST_F(LoadTest, AnArchiveWhoseHeaderDisagrees) {
   const std::string good = file_bytes(archive_);
   change_header("\"F32\"", "\"I32\"");

@@ -48,6 +48,7 @@ def test_the_summary_says_that_it_is_lossy(toy, tmp_path):
     assert "rounded" not in headrace("export", toy, "-o", tmp_path / "out").out
 
 
+# Report E07.
 def test_overflow_is_refused(large, toy, tmp_path):
     out = tmp_path / "out"
     done = headrace("export", large, "-o", out, "--dtype", "f16", "--json", "--progress", "none")

@@ -105,7 +105,7 @@ def test_too_little_memory_allowed(toy, earlier):
 
 
 def write_zeros(path, layers, hidden):
-    """A sparse model of 384 * layers * hidden bytes and a little."""
+    """H04: a sparse model of 384 * layers * hidden bytes and a little."""
     model = fixkit.llama(layers=layers).set("llama.feed_forward_length", fixkit.U32, hidden)
     for tensor in model.tensors:
         if ".ffn_down." in tensor.name:

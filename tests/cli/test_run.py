@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, headrace
 
+# G06: ids and lengths that an engine would clamp.
 BAD_TOKENS = [
     ("48", "48"),  # one past the vocabulary
     ("5,2147483648", "2147483648"),

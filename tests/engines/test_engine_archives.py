@@ -1,4 +1,4 @@
-"""Every form of the weights: the engines compute the same from each, and IREE's own tools read them."""
+"""Every form of the weights: the engines compute the same from each, and IREE's own tools read them (report H13)."""
 
 import os
 import shutil

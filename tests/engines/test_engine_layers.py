@@ -1,4 +1,5 @@
-"""`--layers k`: the logits of a model cut after k layers are head(norm(hidden[k])) of the goldens' hidden states."""
+"""`--layers k`: the logits of a model cut after k layers are head(norm(hidden[k])) of the goldens' hidden states
+(report H10)."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Every op on both engines: the text that is emitted for testdata/ops/goldens.json gives numpy's and JAX's results.
+"""Every op on both engines: the text that is emitted for testdata/ops/goldens.json gives numpy's and JAX's results (report H01).
 
 One program for each op and width of floats, lowered by the pipeline of each target (structured ops are expanded). Exact ops must
 be exact. What an engine is known to do otherwise is a row of KNOWN, with the reason; only the elements it names are passed over.

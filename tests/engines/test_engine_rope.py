@@ -1,4 +1,5 @@
 """cos and sin of RoPE's angles on each engine, against f64 of the same f32 angle, far beyond what engines reduce by themselves.
+They are computed, so that there is no table whose end could be read past (report G06).
 
 testdata/nn/rope.hir is what src/nn/rope.cpp traces (nn_test.cpp keeps it so).
 """

@@ -32,7 +32,7 @@ def test_no_directory(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "module.hir", "xla/score.4.mlir"])
-def test_missing_or_resized_file(folder, name):
+def test_missing_or_resized_file(folder, name):  # report H13
     path = folder / name
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(headrace.ArchiveError, match="the manifest says"):
