@@ -90,7 +90,7 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(Models, HfZooTest, ::testing::ValuesIn(cases()),
                          [](const auto& test) { return fmt::format("{}_{}", test.param.model, test.param.spelling); });
 
-// The two containers of one model.
+// The two containers of one model (D03: rows of q and k; D16: norms less 1).
 class PairTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
