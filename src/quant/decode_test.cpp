@@ -306,8 +306,8 @@ TEST(FastPath, WhoHasOne) {
   for (const BlockTypeInfo& row : block_type_table()) {
     if (row.fast == nullptr && row.scalar != nullptr) without.push_back(row.name);
   }
-  EXPECT_EQ(without, (std::vector<std::string_view>{"I64", "BOOL", "U8", "U16", "U32", "U64", "F8_E4M3",
-                                                    "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F4"}));
+  EXPECT_EQ(without, (std::vector<std::string_view>{"I64", "BOOL", "U8", "U16", "U32", "U64", "F8_E4M3", "F8_E5M2",
+                                                    "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F4"}));
 }
 
 // All 65,536 upper halves of an f32 with lower halves on both sides of every tie of bf16 (bit 15) and f16 (bit 12, and
