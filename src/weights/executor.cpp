@@ -43,6 +43,7 @@ struct Slot {
   std::vector<std::span<std::byte>> between;
   std::vector<std::span<std::byte>> out;
   RoundingLoss loss;
+  std::vector<uint64_t> non_finite;  // of each output
 
   explicit Slot(uint64_t bytes)
       : memory(static_cast<std::byte*>(::operator new(std::max<uint64_t>(bytes, 64), kAlignment))) {}
@@ -69,16 +70,20 @@ struct Slot {
 template <class Bits>
 uint64_t count_non_finite(std::span<const std::byte> bytes, Bits mask) {
   constexpr size_t kRun = 256;  // a constant trip count: the compiler turns the inner loop into SIMD
+  const auto is_special = [&](size_t index) {
+    Bits bits = 0;
+    std::memcpy(&bits, bytes.data() + index * sizeof(Bits), sizeof(Bits));
+    return static_cast<Bits>((bits & mask) == mask ? 1 : 0);
+  };
+  const size_t values = bytes.size() / sizeof(Bits);
   uint64_t count = 0;
-  std::array<Bits, kRun> run{};
-  for (size_t at = 0; at < bytes.size(); at += sizeof(run)) {
-    const size_t length = std::min(sizeof(run), bytes.size() - at);
-    if (length < sizeof(run)) run.fill(0);
-    std::memcpy(run.data(), bytes.data() + at, length);
+  size_t at = 0;
+  for (; at + kRun <= values; at += kRun) {
     Bits in_run = 0;
-    for (const Bits bits : run) in_run = static_cast<Bits>(in_run + ((bits & mask) == mask ? 1 : 0));
+    for (size_t i = 0; i < kRun; ++i) in_run = static_cast<Bits>(in_run + is_special(at + i));
     count += in_run;
   }
+  for (; at < values; ++at) count += is_special(at);
   return count;
 }
 
@@ -179,6 +184,9 @@ class Run {
     const Segment& segment = *slot->chunk.segment;
     const StepRun run{segment.recipe, segment.source, slot->chunk.first_unit, &slot->loss};
     apply_chain(options_.steps, segment.unit, run, slot->in, slot->between, slot->out);
+    slot->non_finite.clear();
+    for (size_t o = 0; o < slot->out.size(); ++o)
+      slot->non_finite.push_back(non_finite(plan_.outputs[segment.first_output + o].dtype, slot->out[o]));
     return slot;
   }
 
@@ -190,7 +198,7 @@ class Run {
     for (size_t o = 0; o < slot->out.size(); ++o) {
       const size_t output = segment.first_output + o;
       hashes_[o].update(slot->out[o]);
-      non_finite_[output] += non_finite(plan_.outputs[output].dtype, slot->out[o]);
+      non_finite_[output] += slot->non_finite[o];
       if (slot->chunk.is_last_of_recipe()) written_.xxh3[output] = hashes_[o].hex();
     }
     if (slot->chunk.is_last_of_recipe()) hashes_.clear();
