@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "formats/file.h"
 #include "formats/meta.h"
+#include "formats/same_tensor.h"
 
 namespace headrace {
 
@@ -88,28 +88,13 @@ int64_t vocabulary_rows(ConfigReader& read) {
   return rows;
 }
 
-// Whether two tensors hold the same bytes. Stops reading at the first that differ.
-Result<bool> same_bytes(const Checkpoint& checkpoint, const TensorEntry& a, const TensorEntry& b) {
-  if (a.type != b.type || a.length_bytes != b.length_bytes) return false;
-  HR_TRY(const InputFile first, InputFile::reopen(checkpoint.files.at(a.file)));
-  HR_TRY(const InputFile second, InputFile::reopen(checkpoint.files.at(b.file)));
-  constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
-  for (uint64_t done = 0; done < a.length_bytes; done += kChunkBytes) {
-    const uint64_t bytes = std::min(kChunkBytes, a.length_bytes - done);
-    HR_TRY(const std::string x, first.read_text(a.offset_bytes + done, bytes));
-    HR_TRY(const std::string y, second.read_text(b.offset_bytes + done, bytes));
-    if (x != y) return false;
-  }
-  return true;
-}
-
 // A head that is there although the flag says tied: transformers 4 takes the embedding, transformers 5 the head if they
 // differ. Equal ones are one parameter, others are refused.
 void check_spare_head(ConfigReader& read, const std::string& head, const TensorEntry& entry) {
   const std::string embedding = read.source().names()("token_embd.weight");
   const TensorEntry* table = read.source().checkpoint().find(embedding);
   if (table == nullptr) return;  // reported with the vocabulary
-  const auto same = same_bytes(read.source().checkpoint(), *table, entry);
+  const auto same = same_tensor(read.source().checkpoint(), *table, entry, Zeros::kRead);
   if (!same) return read.fault(same.error().code, "{}", same.error().message);
   if (!*same)
     return read.fault(ErrorCode::kConfigUnsupported, "key '{}' is true, but tensor '{}' differs from '{}'",
