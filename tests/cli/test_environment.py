@@ -79,9 +79,9 @@ def test_output_is_a_file(toy, tmp_path):
 
 
 def test_model_is_a_directory_or_absent(tmp_path):
-    for model in (tmp_path, tmp_path / "none.gguf"):
-        refuses(headrace("export", model, "-o", tmp_path / "out", "--json"), "file-open", str(model))
-        refuses(headrace("inspect", model, "--json"), "file-open", str(model))
+    for model, code in ((tmp_path, "not-a-checkpoint"), (tmp_path / "none.gguf", "file-open")):
+        refuses(headrace("export", model, "-o", tmp_path / "out", "--json"), code, str(model))
+        refuses(headrace("inspect", model, "--json"), code, str(model))
     assert not (tmp_path / "out").exists()
 
 
