@@ -85,6 +85,10 @@ Status check_key(std::string_view key, std::string_view parent) {
                           : "is empty or holds blanks, control characters or letters beyond ASCII");
 }
 
+// Dictionaries whose keys are anybody's words: labels of classes, settings of another runtime. Nothing in them is about
+// the forward pass of a language model.
+constexpr std::string_view kLeftOut[] = {"id2label", "label2id", "transformers.js_config"};
+
 // Object by object, so that no depth of nesting is a depth of calls.
 Status flatten(Json root, std::string_view prefix, size_t budget_bytes, Metadata& metadata) {
   std::vector<std::pair<std::string, Json>> open;
@@ -93,6 +97,7 @@ Status flatten(Json root, std::string_view prefix, size_t budget_bytes, Metadata
     auto [start, object] = std::move(open.back());
     open.pop_back();
     for (auto& [name, value] : object.get_ref<Json::object_t&>()) {
+      if (std::find(std::begin(kLeftOut), std::end(kLeftOut), name) != std::end(kLeftOut)) continue;
       HR_TRY_STATUS(check_key(name, start.empty() ? "the root" : std::string_view(start).substr(0, start.size() - 1)));
       std::string key = start + name;
       const size_t cost = kKeyBytes + 2 * key.size();

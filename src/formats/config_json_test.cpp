@@ -24,6 +24,12 @@ TEST(ConfigJson, FlattensByDots) {
   EXPECT_EQ(m, want);
 }
 
+TEST(ConfigJson, LeavesOutDictionariesOfAnybodysWords) {
+  ASSERT_OK_AND_ASSIGN(const Metadata m, flat(R"({"a":1,"id2label":{"0":"a cat"},"label2id":{"a cat, a dog":0},)"
+                                              R"("transformers.js_config":{"kv_cache_dtype":{"q4f16":"float16"}}})"));
+  EXPECT_EQ(m, (Metadata{{"a", {int64_t{1}}}}));
+}
+
 TEST(ConfigJson, NumbersKeepTheirKind) {
   ASSERT_OK_AND_ASSIGN(const Metadata m,
                        flat(R"({"a":9223372036854775807,"b":9223372036854775808,"c":-9223372036854775808,"d":1.0,)"

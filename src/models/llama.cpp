@@ -35,7 +35,9 @@ constexpr HfValue kMistralDefaults[] = {
     {"tie_word_embeddings", false},
     {"sliding_window", int64_t{4096}},
 };
-constexpr HfValue kOnly[] = {{"hidden_act", std::string_view("silu")}};
+constexpr HfValue kOnly[] = {{"hidden_act", std::string_view("silu")}, {"rope_interleaved", false}};
+// SmolLM2's files say so; the class does not ask.
+constexpr std::string_view kHarmless[] = {"is_llama_config"};
 
 bool is_mistral(const ModelSource& source) { return source.is_hf() && source.dialect()->model_type == "mistral"; }
 
@@ -58,7 +60,11 @@ void read_biases(ConfigReader& read, SwigluConfig& c) {
 
 std::span<const HfDialect> llama_dialects() {
   static constexpr HfDialect kDialects[] = {
-      {.model_type = "llama", .class_name = "LlamaConfig", .defaults = kLlamaDefaults, .only = kOnly},
+      {.model_type = "llama",
+       .class_name = "LlamaConfig",
+       .defaults = kLlamaDefaults,
+       .only = kOnly,
+       .harmless = kHarmless},
       {.model_type = "mistral", .class_name = "MistralConfig", .defaults = kMistralDefaults, .only = kOnly},
   };
   return kDialects;

@@ -19,7 +19,8 @@ constexpr HfValue kDefaults[] = {
     {"rope_theta", 10000.0},
     {"tie_word_embeddings", false},
 };
-constexpr HfValue kOnly[] = {{"hidden_act", std::string_view("silu")}, {"use_sliding_window", false}};
+constexpr HfValue kOnly[] = {
+    {"hidden_act", std::string_view("silu")}, {"use_sliding_window", false}, {"use_mrope", false}};
 // Of windows, which use_sliding_window turns off.
 constexpr std::string_view kHarmless[] = {"sliding_window", "max_window_layers"};
 
