@@ -81,6 +81,7 @@ std::map<std::string, MetaValue, std::less<>> metadata_of(const SynthShape& s) {
 
 std::vector<OutGgufTensor> out_tensors(const std::vector<SynthTensor>& tensors) {
   std::vector<OutGgufTensor> out;
+  out.reserve(tensors.size());
   for (const SynthTensor& t : tensors) out.push_back({.name = t.name, .type = t.type, .shape = t.shape});
   return out;
 }
@@ -103,6 +104,7 @@ Result<std::unique_ptr<Model>> gguf_model(const SynthShape& shape) {
 Result<std::vector<SynthFile>> plan_gguf(const SynthOptions& options) {
   HR_TRY(const auto model, gguf_model(options.shape));
   std::vector<SynthTensor> tensors;
+  tensors.reserve(model->tensors().size());
   for (const TensorSpec& spec : model->tensors()) {
     const OutGgufTensor out{.name = spec.name, .type = type_of(spec, options), .shape = spec.shape};
     HR_TRY(const GgufLayout alone, layout_gguf({}, std::span(&out, 1)));

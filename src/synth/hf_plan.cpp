@@ -110,6 +110,7 @@ Result<std::vector<SynthTensor>> tensors_of(const SynthOptions& options, const T
   const auto row = std::ranges::find(types, options.types, &BlockTypeInfo::name);
   HR_CHECK(row != types.end());
   std::vector<SynthTensor> out;
+  out.reserve(model.tensors().size());
   for (const TensorSpec& spec : model.tensors()) {
     const auto elements = checked_product(spec.shape);
     const auto bytes = elements ? checked_mul(*elements, row->block_bytes) : std::nullopt;
@@ -132,6 +133,7 @@ Result<std::vector<SynthTensor>> tensors_of(const SynthOptions& options, const T
 
 Result<SynthFile> file_of(std::string name, std::vector<SynthTensor> tensors) {
   std::vector<OutTensor> rows;
+  rows.reserve(tensors.size());
   for (const SynthTensor& t : tensors)
     rows.push_back(
         {.name = t.name, .dtype = info(t.type).plain.value(), .shape = t.shape, .length_bytes = t.length_bytes});
