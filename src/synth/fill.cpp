@@ -40,14 +40,26 @@ float uniform(uint64_t stream, uint64_t index) {
   return static_cast<float>(static_cast<int64_t>(mixed(stream ^ index)) >> 40) * 0x1p-23F;
 }
 
+// Where the source has the element, by its place in the tensor: row p of a head's first or second half is the source's
+// row 2p or 2p + 1 of that head.
+uint64_t source_index(const SynthTensor& tensor, uint64_t index) {
+  if (tensor.half_paired == 0) return index;
+  const uint64_t columns = tensor.shape.size() == 1 ? 1 : static_cast<uint64_t>(tensor.shape.back());
+  const auto width = static_cast<uint64_t>(tensor.half_paired);
+  const uint64_t row = index / columns;
+  const uint64_t in_head = row % width;
+  const uint64_t source_row = row - in_head + 2 * (in_head % (width / 2)) + in_head / (width / 2);
+  return source_row * columns + index % columns;
+}
+
 // Weights spread evenly with deviation 0.02; norms about 1.
-float weight(const OutGgufTensor& tensor, uint64_t stream, uint64_t index) {
-  const float u = uniform(stream, index);
-  return tensor.shape.size() == 1 ? 1.0F + 0.1F * u : 0.0346F * u;
+float weight(const SynthTensor& tensor, uint64_t stream, uint64_t index) {
+  const float u = uniform(stream, source_index(tensor, index));
+  return tensor.is_norm ? (1.0F - tensor.norm_offset) + 0.1F * u : 0.0346F * u;
 }
 
 template <class T, class Convert>
-void fill_floats(const OutGgufTensor& tensor, uint64_t stream, uint64_t first, std::span<std::byte> out,
+void fill_floats(const SynthTensor& tensor, uint64_t stream, uint64_t first, std::span<std::byte> out,
                  const Convert& convert) {
   for (size_t i = 0; i < out.size() / sizeof(T); ++i) {
     const T value = convert(weight(tensor, stream, first + i));
@@ -86,7 +98,7 @@ bool can_fill(BlockType type) {
          std::ranges::any_of(kScales, [type](const Scales& s) { return s.type == type; });
 }
 
-void synth_bytes(const SynthOptions& options, const OutGgufTensor& tensor, uint64_t offset_bytes,
+void synth_bytes(const SynthOptions& options, const SynthTensor& tensor, uint64_t offset_bytes,
                  std::span<std::byte> out) {
   if (options.fill == SynthFill::kZeros) {
     std::ranges::fill(out, std::byte{0});
@@ -94,7 +106,7 @@ void synth_bytes(const SynthOptions& options, const OutGgufTensor& tensor, uint6
   }
   const auto block_bytes = static_cast<uint64_t>(info(tensor.type).block_bytes);
   HR_CHECK(offset_bytes % block_bytes == 0 && out.size() % block_bytes == 0);
-  const uint64_t stream = stream_of(options.seed, tensor.name);
+  const uint64_t stream = stream_of(options.seed, tensor.source);
   const uint64_t first = offset_bytes / block_bytes;
   if (tensor.type == BlockType::kF32) return fill_floats<float>(tensor, stream, first, out, [](float v) { return v; });
   if (tensor.type == BlockType::kF16) return fill_floats<uint16_t>(tensor, stream, first, out, f32_to_f16);

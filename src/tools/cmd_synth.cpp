@@ -13,7 +13,7 @@ namespace headrace::tools {
 namespace {
 
 struct Typed {
-  std::string preset, output, set, split, seed, fill{"zeros"}, types{"Q4_K_M"}, progress{"auto"};
+  std::string preset, output, set, split, seed, types, format{"gguf"}, fill{"zeros"}, progress{"auto"};
 };
 
 template <class Rows, class Name>
@@ -49,6 +49,16 @@ void change(SynthShape& shape, std::string_view text) {
   }
 }
 
+// A name of the other format is more likely a slip than meant.
+void check_output(SynthFormat format, std::string_view path) {
+  if (format == SynthFormat::kGguf && !path.ends_with(".gguf"))
+    wrong_usage("-o: '{}': expected a name that ends in .gguf (or --format safetensors and a directory)",
+                printable(path));
+  if (format != SynthFormat::kSafetensors) return;
+  if (path.empty() || path.ends_with(".gguf") || path.ends_with(".safetensors"))
+    wrong_usage("-o: '{}': expected the name of a directory", printable(path));
+}
+
 SynthOptions parse(const Typed& typed) {
   SynthOptions options{.shape = parse_preset(typed.preset), .types = typed.types};
   if (!typed.set.empty()) change(options.shape, typed.set);
@@ -58,11 +68,13 @@ SynthOptions parse(const Typed& typed) {
   if (!typed.seed.empty())
     options.seed = static_cast<uint64_t>(parse_integer("--seed", typed.seed, 0, std::numeric_limits<int64_t>::max()));
   if (!typed.split.empty()) options.split_bytes = parse_size("--split", typed.split);
-  const auto types = synth_types();
-  if (std::ranges::find(types, typed.types) == types.end())
+  if (typed.format != "gguf" && typed.format != "safetensors")
+    wrong_usage("--format: '{}' is none of gguf, safetensors", printable(typed.format));
+  options.format = typed.format == "gguf" ? SynthFormat::kGguf : SynthFormat::kSafetensors;
+  const auto types = synth_types(options.format);
+  if (!typed.types.empty() && std::ranges::find(types, typed.types) == types.end())
     wrong_usage("--types: '{}' is none of {}", printable(typed.types), fmt::join(types, ", "));
-  if (!typed.output.ends_with(".gguf"))
-    wrong_usage("-o: '{}': expected a name that ends in .gguf", printable(typed.output));
+  check_output(options.format, typed.output);
   return options;
 }
 
@@ -102,11 +114,18 @@ Status run_synth(const Typed& typed, Output& output) {
 Run declare_synth(CLI::App& app) {
   auto typed = std::make_shared<Typed>();
   app.add_option("PRESET", typed->preset, "The shape: " + preset_names())->required()->type_name("");
-  app.add_option("-o,--output", typed->output, "The file, which ends in .gguf")->required()->type_name("FILE");
+  app.add_option("-o,--output", typed->output, "The file, which ends in .gguf; the directory of --format safetensors")
+      ->required()
+      ->type_name("PATH");
+  app.add_option("--format", typed->format,
+                 "gguf (default), or safetensors: a directory with config.json, as transformers writes it")
+      ->type_name("FORMAT");
   app.add_option("--set", typed->set, "Changes to the shape, as in layers=2,vocabulary=1000; fields: " + field_names())
       ->type_name("FIELD=N,...");
-  app.add_option("--types", typed->types,
-                 "Block type of the matrices, or llama.cpp's mix Q4_K_M (default); norms are F32")
+  app.add_option(
+         "--types", typed->types,
+         "GGUF: block type of the matrices, or llama.cpp's mix Q4_K_M (default); norms are F32. Safetensors: BF16 "
+         "(default), F16, F32, of all tensors")
       ->type_name("TYPE");
   app.add_option("--fill", typed->fill, "zeros (default: holes that take no space), or random")->type_name("FILL");
   app.add_option("--seed", typed->seed, "Of random weights (default: 1)")->type_name("N");

@@ -38,7 +38,8 @@ constexpr CommandInfo kCommands[] = {
     {.name = "synth",
      .summary = "Make a synthetic checkpoint of any supported architecture and size, for tests and benchmarks",
      .example = "headrace synth llama-3-70b -o /data/70b.gguf\n"
-                "headrace synth llama-tiny -o tiny.gguf --types Q8_0 --fill random --set layers=4",
+                "headrace synth llama-tiny -o tiny.gguf --types Q8_0 --fill random --set layers=4\n"
+                "headrace synth qwen3-8b -o /data/qwen3 --format safetensors --split 5GB",
      .declare = declare_synth},
 };
 

@@ -11,12 +11,19 @@ import pytest
 import headrace
 
 ZOO = Path(__file__).resolve().parents[2] / "testdata/zoo"
-MODELS = ["llama", "llama_tied", "llama_bias", "mistral_nosw", "gemma3", "gemma3_linear"]
+MODELS = ["llama", "llama_tied", "llama_bias", "mistral_nosw", "gemma3", "gemma3_linear", "qwen2", "qwen3"]
+# From their Hugging Face directories: shards, a wrapper with foreign tensors, biases, norms of q and k.
+HUGGING_FACE = ["llama_sharded", "gemma3_wrapped", "qwen2", "qwen3"]
+CASES = [(model, form) for model in MODELS for form in ("f32", "q8_0")] + [(model, "hf") for model in HUGGING_FACE]
 BOUND = 40
 # The goldens' own noise is up to 1.1e-5; a wrong rms_norm_eps would show at 1.4e-4.
 TOLERANCE = {"interp": 3e-5, "xla": 3e-5, "iree": 5e-5, "iree-dynamic": 5e-5}
 # testdata/zoo/README.md: these goldens come from a GELU that is a table over f16.
 Q8W_OF_GELU = 1e-2
+
+
+def checkpoint(model, form):
+    return ZOO / model if form == "hf" else ZOO / model / f"{model}.{form}.gguf"
 
 
 def prompts(model):
@@ -28,9 +35,9 @@ def scorer(make_export, headrace_bin, compiled_cache, tmp_path_factory):
     @functools.cache
     def make(engine, model, form, seq):
         if engine == "iree-dynamic":
-            folder = make_export(ZOO / model / f"{model}.{form}.gguf", "dynamic", "iree")
+            folder = make_export(checkpoint(model, form), "dynamic", "iree")
             return headrace.load(folder).to_iree("score", cache=compiled_cache)
-        folder = make_export(ZOO / model / f"{model}.{form}.gguf", seq)
+        folder = make_export(checkpoint(model, form), seq)
         if engine == "xla":
             score = headrace.load(folder).to_jax("score")
             return lambda tokens: np.asarray(score(tokens))
@@ -48,19 +55,18 @@ def scorer(make_export, headrace_bin, compiled_cache, tmp_path_factory):
     return make
 
 
-@pytest.mark.parametrize("form", ["f32", "q8_0"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model, form", CASES)
 @pytest.mark.parametrize("engine", TOLERANCE)
 def test_every_position(scorer, table, engine, model, form):
     worst = 0.0
     for i, prompt in enumerate(prompts(model)):
-        golden = np.load(ZOO / model / (f"golden_{i}_full.npy" if form == "f32" else f"golden_{i}_q8w.npy"))
-        tokens = prompt["ids"] + (prompt["greedy"] if form == "f32" else [])
+        golden = np.load(ZOO / model / (f"golden_{i}_q8w.npy" if form == "q8_0" else f"golden_{i}_full.npy"))
+        tokens = prompt["ids"] + ([] if form == "q8_0" else prompt["greedy"])
         logits = scorer(engine, model, form, BOUND)(tokens)[0]
         assert logits.shape == golden.shape
         worst = max(worst, float(np.abs(logits - golden).max()))
     table("Tiny models: engine, model, weights, largest distance from the golden at any position",
-          f"{engine:7} {model:13} {form:5} {worst:.2e}")
+          f"{engine:12} {model:14} {form:5} {worst:.2e}")
     assert worst <= (Q8W_OF_GELU if model.startswith("gemma3") and form == "q8_0" else TOLERANCE[engine])
 
 
