@@ -153,8 +153,6 @@ class Lines {
       const auto& name = std::get<std::string>(node.attrs[0]);
       return name == "rope_freqs.weight" ? "divisors" : names_(name);
     }
-    // The only constants with more than one value are tables of frequencies and their divisors.
-    if (node.op == &ops::kConstant && !std::get<Literal>(node.attrs[0]).splat && seen_table_) return "divisors";
     std::string out;
     for (const Attr& attr : node.attrs) out += fmt::format(" {}", hash(attr));
     return out;
@@ -168,17 +166,25 @@ class Lines {
     if (node.results[0].shape.back().value() * 2 != whole) return std::nullopt;
     return start.back().value() == 0 ? 0 : 1;
   }
+  [[nodiscard]] bool is_table(ValueId value) const {
+    const Node& node = graph_.nodes()[value.node];
+    return node.op == &ops::kConstant && !std::get<Literal>(node.attrs[0]).splat;
+  }
+  // Frequencies by their divisors, which are a constant here.
+  [[nodiscard]] bool is_division_of_tables(const Node& node) const {
+    return node.op == &ops::kDivide && is_table(node.operands[0]) && is_table(node.operands[1]);
+  }
   size_t number(ValueId value) {
     const Node& node = graph_.nodes()[value.node];
     if (const auto weight = norm_weight(node)) return number(*weight);
     if (const auto it = numbers_.find(value.node); it != numbers_.end()) return it->second;
+    if (is_division_of_tables(node)) divisors_ = node.operands[1].node;
     std::vector<size_t> operands;
     for (const ValueId operand : node.operands) operands.push_back(number(operand));
     const auto element = pair_element(node);
-    const std::string attrs = element ? fmt::format("element {}", *element) : attributes(node);
-    const bool is_table = node.op == &ops::kConstant && !std::get<Literal>(node.attrs[0]).splat;
+    std::string attrs = element ? fmt::format("element {}", *element) : attributes(node);
+    if (divisors_ == value.node) attrs = "divisors";
     const std::string_view op = attrs == "divisors" ? "divisors" : node.op->name;
-    seen_table_ |= is_table;
     lines_.push_back(fmt::format("{} ({}) {} : {}", op, fmt::join(operands, ", "), attrs, to_string(node.results[0])));
     return numbers_[value.node] = lines_.size();
   }
@@ -187,7 +193,7 @@ class Lines {
   const TensorNames& names_;
   std::map<uint32_t, size_t> numbers_;
   std::vector<std::string> lines_;
-  bool seen_table_ = false;
+  std::optional<uint32_t> divisors_;
 };
 
 TEST_P(PairTest, TheGraphIsOne) {

@@ -31,6 +31,8 @@ void decode_f64(BlockType type, std::span<const std::byte> bytes, std::span<doub
   if (type == BlockType::kF64) return widen<double>(bytes, out);
   if (type == BlockType::kI32) return widen<int32_t>(bytes, out);
   if (type == BlockType::kI64) return widen<int64_t>(bytes, out);
+  if (type == BlockType::kU32) return widen<uint32_t>(bytes, out);
+  if (type == BlockType::kU64) return widen<uint64_t>(bytes, out);
   scratch.resize(out.size());
   decode_f32(type, bytes, scratch);
   std::copy(scratch.begin(), scratch.end(), out.begin());

@@ -48,8 +48,8 @@ Status drop_copied_head(Checkpoint& checkpoint, Warnings& warnings) {
   const TensorEntry* head = checkpoint.find(kHead);
   const TensorEntry* embedding = checkpoint.find(kEmbedding);
   if (checkpoint.kind != ContainerKind::kGguf || head == nullptr || embedding == nullptr) return {};
-  HR_TRY(const bool same, same_tensor(checkpoint, *head, *embedding, Zeros::kUnread));
-  if (!same) return {};
+  HR_TRY(const Sameness same, compare_tensors(checkpoint, *head, *embedding));
+  if (same != Sameness::kSame) return {};
   warnings.add("tensor '{}' is a copy of '{}': the matrix is stored once", kHead, kEmbedding);
   take_out(checkpoint, kHead);
   return {};

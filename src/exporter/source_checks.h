@@ -1,4 +1,4 @@
-// What of a checkpoint's data must be known before a model is made of it: the two questions that no header answers.
+// What of a checkpoint's data must be known before an export is accepted, and no header says.
 #pragma once
 
 #include "base/result.h"

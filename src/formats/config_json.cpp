@@ -105,9 +105,10 @@ Status flatten(Json root, std::string_view prefix, size_t budget_bytes, Metadata
         return fail(ErrorCode::kConfigFile, "more keys than a text of this size may hold, '{}' and on",
                     key.substr(0, 60));
       budget_bytes -= cost;
-      if (value.is_object()) {
+      if (value.is_object() && !value.empty()) {
         open.emplace_back(key + ".", std::move(value));
-      } else if (!metadata.try_emplace(key, value_of(value)).second) {
+      } else if (!metadata.try_emplace(key, value.is_object() ? MetaValue{std::string("{}")} : value_of(value))
+                      .second) {
         return fail(ErrorCode::kConfigFile, "key '{}' is also given by another file", key);
       }
       value = nullptr;

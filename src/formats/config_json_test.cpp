@@ -19,8 +19,8 @@ Result<Metadata> flat(std::string_view text, std::string_view prefix = "") {
 
 TEST(ConfigJson, FlattensByDots) {
   ASSERT_OK_AND_ASSIGN(const Metadata m, flat(R"({"a":1,"b":{"c":{"d":"x"},"e":true},"f":{},"g":null,"h":-2.5})"));
-  const Metadata want = {
-      {"a", {int64_t{1}}}, {"b.c.d", {std::string("x")}}, {"b.e", {true}}, {"g", {std::monostate()}}, {"h", {-2.5}}};
+  const Metadata want = {{"a", {int64_t{1}}},        {"b.c.d", {std::string("x")}}, {"b.e", {true}},
+                         {"f", {std::string("{}")}}, {"g", {std::monostate()}},     {"h", {-2.5}}};
   EXPECT_EQ(m, want);
 }
 

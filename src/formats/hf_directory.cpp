@@ -24,9 +24,10 @@ constexpr std::string_view kIndexTail = ".safetensors.index.json";
 constexpr std::string_view kIndex = "model.safetensors.index.json";
 constexpr uint64_t kMaxIndexBytes = uint64_t{64} << 20;  // the largest real ones take 10 MB
 
+// Also of a link to nowhere and of what may not be looked at: to open it then says what is wrong.
 bool is_there(const fs::path& path) {
   std::error_code error;
-  return fs::exists(path, error);
+  return fs::symlink_status(path, error).type() != fs::file_type::not_found;
 }
 
 std::string in(const std::string& directory, std::string_view name) { return (fs::path(directory) / name).string(); }
@@ -140,6 +141,17 @@ void check_total(const Checkpoint& checkpoint, const SafetensorsIndex& index, co
                  sum);
 }
 
+Result<SafetensorsIndex> read_index(const std::string& path, HeaderHash& hash) {
+  HR_TRY(const InputFile file, InputFile::open(path));
+  if (file.size_bytes() > kMaxIndexBytes)
+    return fail(ErrorCode::kSafetensorsSet, "{}: {} bytes, more than the {} allowed", path, file.size_bytes(),
+                kMaxIndexBytes);
+  HR_TRY(const std::string text, file.read_text(0, file.size_bytes()));
+  hash.add(std::as_bytes(std::span(text)));
+  if (const auto what = foreign_json(text)) return fail(ErrorCode::kSafetensorsSet, "{}: not JSON: {}", path, *what);
+  return parse_safetensors_index(text, path);
+}
+
 // `given`: the shard that the user named, if it was one.
 Result<Checkpoint> open_set(const std::string& index_path, const std::optional<std::string>& given,
                             Warnings& warnings) {
@@ -149,18 +161,7 @@ Result<Checkpoint> open_set(const std::string& index_path, const std::optional<s
   out.kind = ContainerKind::kSafetensors;
   HeaderHash hash;
   HR_TRY(out.metadata, read_configs(directory, hash));
-  SafetensorsIndex index;
-  {
-    HR_TRY(const InputFile file, InputFile::open(index_path));
-    if (file.size_bytes() > kMaxIndexBytes)
-      return fail(ErrorCode::kSafetensorsSet, "{}: {} bytes, more than the {} allowed", index_path, file.size_bytes(),
-                  kMaxIndexBytes);
-    HR_TRY(const std::string text, file.read_text(0, file.size_bytes()));
-    hash.add(std::as_bytes(std::span(text)));
-    if (const auto what = foreign_json(text))
-      return fail(ErrorCode::kSafetensorsSet, "{}: not JSON: {}", index_path, *what);
-    HR_TRY(index, parse_safetensors_index(text, index_path));
-  }
+  HR_TRY(const SafetensorsIndex index, read_index(index_path, hash));
   if (given && !index.shards.contains(*given))
     return fail(ErrorCode::kSafetensorsSet, "{}: is not among the shards that {} names", in(directory, *given),
                 index_path);
@@ -207,9 +208,14 @@ Result<Checkpoint> open_hf_file(const std::string& path, Warnings& warnings) {
 Result<Checkpoint> open_hf_directory(const std::string& directory, Warnings& warnings) {
   const bool whole = is_there(in(directory, kWhole));
   const bool index = is_there(in(directory, kIndex));
-  if (whole && index)
-    return fail(ErrorCode::kNotACheckpoint, "{}: holds both {} and {}: name the one that is meant", directory, kWhole,
-                kIndex);
+  if (whole && index) {
+    // Some programs write an index even of one file.
+    HeaderHash unused;
+    HR_TRY(const SafetensorsIndex both, read_index(in(directory, kIndex), unused));
+    if (both.shards.size() == 1 && both.shards.contains(kWhole)) return open_hf_file(in(directory, kIndex), warnings);
+    return fail(ErrorCode::kNotACheckpoint, "{}: holds both {} and {}, which names other files: name the one meant",
+                directory, kWhole, kIndex);
+  }
   if (!whole && !index)
     return not_a_checkpoint(directory, fmt::format("there is neither {} nor {} in the directory", kWhole, kIndex));
   return open_hf_file(in(directory, whole ? kWhole : kIndex), warnings);

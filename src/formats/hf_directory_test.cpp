@@ -104,8 +104,21 @@ TEST(HfDirectory, SaysWhatADirectoryLacks) {
       "GGUF files, name one: f32.gguf, q8.gguf");
   static_cast<void>(dir.write("model.safetensors", one_tensor()));
   error("no checkpoint: there is no config.json in the directory");
-  static_cast<void>(dir.write("model.safetensors.index.json", "{}"));
-  error("holds both model.safetensors and model.safetensors.index.json: name the one that is meant");
+  static_cast<void>(dir.write("model.safetensors.index.json", R"({"weight_map":{"a":"x.safetensors"}})"));
+  error("holds both model.safetensors and model.safetensors.index.json, which names other files: name the one meant");
+}
+
+TEST(HfDirectory, AnIndexOfTheOneFileIsThatFile) {
+  const TempDir dir;
+  static_cast<void>(dir.write("config.json", "{}"));
+  static_cast<void>(dir.write("model.safetensors", one_tensor()));
+  ASSERT_OK_AND_ASSIGN(const Checkpoint whole, open(dir.path()));
+  const std::string name = whole.tensors.at(0).name;
+  static_cast<void>(
+      dir.write("model.safetensors.index.json", fmt::format(R"({{"weight_map":{{"{}":"model.safetensors"}}}})", name)));
+  ASSERT_OK_AND_ASSIGN(const Checkpoint set, open(dir.path()));
+  ASSERT_EQ(set.tensors.size(), whole.tensors.size());
+  EXPECT_EQ(set.tensors[0].name, name);
 }
 
 TEST(HfDirectory, AFileAloneWantsItsConfigAndIndex) {

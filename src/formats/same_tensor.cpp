@@ -17,8 +17,8 @@ constexpr uint64_t kProbeBytes = uint64_t{4} << 10;
 class Pair {
  public:
   static Result<Pair> open(const Checkpoint& checkpoint, const TensorEntry& a, const TensorEntry& b) {
-    HR_TRY(InputFile file_a, InputFile::reopen(checkpoint.files.at(a.file)));
-    HR_TRY(InputFile file_b, InputFile::reopen(checkpoint.files.at(b.file)));
+    HR_TRY(InputFile file_a, InputFile::reopen(checkpoint.files[a.file]));
+    HR_TRY(InputFile file_b, InputFile::reopen(checkpoint.files[b.file]));
     return Pair(a, b, std::move(file_a), std::move(file_b));
   }
 
@@ -47,23 +47,24 @@ class Pair {
 
 }  // namespace
 
-Result<bool> same_tensor(const Checkpoint& checkpoint, const TensorEntry& a, const TensorEntry& b, Zeros zeros) {
-  if (a.type != b.type || a.shape != b.shape || a.length_bytes == 0) return false;
+Result<Sameness> compare_tensors(const Checkpoint& checkpoint, const TensorEntry& a, const TensorEntry& b) {
+  if (a.type != b.type || a.shape != b.shape || a.length_bytes == 0) return Sameness::kDifferent;
+  HR_CHECK(a.file < checkpoint.files.size() && b.file < checkpoint.files.size());
   HR_TRY(Pair pair, Pair::open(checkpoint, a, b));
   const uint64_t length = a.length_bytes;
   const uint64_t probe = std::min(kProbeBytes, length);
   bool only_zeros = true;
   for (uint64_t i = 0; i < kProbes; ++i) {
     HR_TRY(const bool equal, pair.equal_at((length - probe) / kProbes * i, probe));
-    if (!equal) return false;
+    if (!equal) return Sameness::kDifferent;
     only_zeros = only_zeros && pair.all_zero();
   }
-  if (only_zeros && zeros == Zeros::kUnread) return false;
+  if (only_zeros) return Sameness::kHoles;
   for (uint64_t at = 0; at < length; at += kRunBytes) {
     HR_TRY(const bool equal, pair.equal_at(at, std::min(kRunBytes, length - at)));
-    if (!equal) return false;
+    if (!equal) return Sameness::kDifferent;
   }
-  return true;
+  return Sameness::kSame;
 }
 
 }  // namespace headrace

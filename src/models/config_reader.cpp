@@ -35,7 +35,9 @@ int64_t ConfigReader::checked_count(std::string_view name, int64_t value) {
 }
 
 double ConfigReader::checked_positive(std::string_view name, double value) {
-  if (std::isfinite(value) && value > 0) return value;
+  // As f32, which is what a program holds.
+  const auto narrow = static_cast<float>(value);
+  if (std::isnormal(narrow) && narrow > 0) return value;
   fault(ErrorCode::kConfigValue, "key '{}' is {}, expected a finite number above 0", key(name), value);
   return 1;
 }
@@ -141,14 +143,25 @@ std::string ConfigReader::origin(std::string_view name) const {
 }
 
 // Keys with a single supported value.
-void ConfigReader::check_dialect() {
-  for (const HfValue& only : source_.dialect()->only) {
-    const std::string spelling = key(only.key);
-    seen_.insert(spelling);
-    const auto it = metadata().find(spelling);
-    if (it == metadata().end() || same(it->second, meta_value(only))) continue;
-    fault(ErrorCode::kConfigUnsupported, "key '{}' is {}, expected {}", spelling, describe(it->second),
-          describe(meta_value(only)));
+void ConfigReader::check_only(const HfValue& only) {
+  const std::string spelling = key(only.key);
+  if (!seen_.insert(spelling).second) return;
+  const auto it = metadata().find(spelling);
+  if (it == metadata().end() || same(it->second, meta_value(only))) return;
+  fault(ErrorCode::kConfigUnsupported, "key '{}' is {}, expected {}", spelling, describe(it->second),
+        describe(meta_value(only)));
+}
+
+void ConfigReader::same_twins(std::string_view section, std::string_view other) {
+  const std::string start = key(section);
+  for (auto it = metadata().lower_bound(start); it != metadata().end() && it->first.starts_with(start); ++it) {
+    const std::string twin = key(other) + it->first.substr(start.size());
+    const auto found = metadata().find(twin);
+    if (found == metadata().end()) continue;  // refused by its name, as any key that nothing reads
+    seen_.insert(it->first);
+    if (!same(found->second, it->second))
+      fault(ErrorCode::kConfigValue, "keys '{}' and '{}' differ: {} and {}", it->first, twin, describe(it->second),
+            describe(found->second));
   }
 }
 
@@ -161,7 +174,10 @@ bool ConfigReader::is_harmless(std::string_view container_key) const {
 }
 
 Result<std::vector<ConfigEntry>> ConfigReader::finish() && {
-  if (source_.is_hf()) check_dialect();
+  if (source_.is_hf()) {
+    for (const HfValue& only : source_.dialect()->only) check_only(only);
+    for (const HfValue& only : common_only()) check_only(only);
+  }
   const std::string& start = source_.key_prefix();
   for (auto it = metadata().lower_bound(start); it != metadata().end() && it->first.starts_with(start); ++it) {
     if (is_harmless(it->first)) continue;

@@ -46,6 +46,9 @@ class ConfigReader {
   // The key may be there only with this value, which means "not used".
   void only(std::string_view name, double value);
 
+  // Keys of a section that another spells too must have the same values there, and are then read with them.
+  void same_twins(std::string_view section, std::string_view other);
+
   void record(std::string_view field, std::string value, std::string origin);
   template <class... A>
   void fault(ErrorCode code, fmt::format_string<A...> text, A&&... args) {
@@ -69,7 +72,7 @@ class ConfigReader {
   }
   // Where the value of a key that is there comes from.
   [[nodiscard]] std::string origin(std::string_view name) const;
-  void check_dialect();
+  void check_only(const HfValue& only);
   [[nodiscard]] bool is_harmless(std::string_view container_key) const;
 
   const ModelSource& source_;

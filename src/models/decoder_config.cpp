@@ -94,11 +94,11 @@ void check_spare_head(ConfigReader& read, const std::string& head, const TensorE
   const std::string embedding = read.source().names()("token_embd.weight");
   const TensorEntry* table = read.source().checkpoint().find(embedding);
   if (table == nullptr) return;  // reported with the vocabulary
-  const auto same = same_tensor(read.source().checkpoint(), *table, entry, Zeros::kRead);
+  const auto same = compare_tensors(read.source().checkpoint(), *table, entry);
   if (!same) return read.fault(same.error().code, "{}", same.error().message);
-  if (!*same)
-    return read.fault(ErrorCode::kConfigUnsupported, "key '{}' is true, but tensor '{}' differs from '{}'",
-                      read.key("tie_word_embeddings"), head, embedding);
+  if (*same == Sameness::kDifferent)
+    return read.fault(ErrorCode::kConfigUnsupported, "key '{}' is true, but tensor '{}' ({}) differs from '{}' ({})",
+                      read.key("tie_word_embeddings"), head, info(entry.type).name, embedding, info(table->type).name);
   read.record("spare_head", "equal to the embedding", fmt::format("tensor {}", head));
 }
 
@@ -162,8 +162,8 @@ std::optional<std::vector<bool>> read_layer_types(ConfigReader& read, const Deco
     const std::string& type = (**types)[i];
     local[i] = type == "sliding_attention";
     if (!local[i] && type != "full_attention")
-      read.fault(ErrorCode::kConfigUnsupported, "key '{}' has '{}' for layer {}, expected full_attention or {}",
-                 read.key(kName), type, i, "sliding_attention");
+      read.fault(ErrorCode::kConfigUnsupported, "key '{}' has {} for layer {}, expected full_attention or {}",
+                 read.key(kName), describe({type}), i, "sliding_attention");
   }
   return local;
 }

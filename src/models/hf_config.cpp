@@ -57,18 +57,23 @@ constexpr std::string_view kHarmless[] = {
     "gradient_checkpointing",
     "id2label",
     "initializer_range",
+    "is_composition",
     "is_decoder",
     "label2id",
     "length_penalty",
+    "loss_type",
     "max_length",
+    "max_new_tokens",
     "max_sequence_length",
     "min_length",
+    "model_max_length",
     "model_type",
     "neftune_noise_alpha",
     "no_repeat_ngram_size",
     "num_beam_groups",
     "num_beams",
     "num_labels",
+    "num_logits_to_keep",
     "num_return_sequences",
     "output_attentions",
     "output_hidden_states",
@@ -88,6 +93,8 @@ constexpr std::string_view kHarmless[] = {
     "temperature",
     "tf_legacy_loss",
     "tokenizer_class",
+    "tokenizer_model_max_length",
+    "tokenizer_padding_side",
     "top_k",
     "top_p",
     "torch_dtype",
@@ -103,6 +110,12 @@ constexpr std::string_view kHarmless[] = {
     // Not the configuration's own: what the reader adds of the files beside it.
     "generation_config",
     "tokenizer_config",
+};
+
+constexpr HfValue kCommonOnly[] = {
+    {"add_cross_attention", false}, {"attention_bias", false},   {"is_encoder_decoder", false},  {"mlp_bias", false},
+    {"partial_rotary_factor", 1.0}, {"rope_interleaved", false}, {"tie_encoder_decoder", false}, {"use_mrope", false},
+    {"use_sliding_window", false},
 };
 
 constexpr std::string_view kTextConfig = "text_config.";
@@ -127,8 +140,13 @@ Status check_unquantised(const Checkpoint& checkpoint) {
 // A wrapper has a flag of its own for what its text model says too.
 Status check_wrapper(const Checkpoint& checkpoint) {
   constexpr std::string_view kTied = "tie_word_embeddings";
-  HR_TRY(const auto outer, meta_bool(checkpoint, kTied));
-  HR_TRY(const auto inner, meta_bool(checkpoint, fmt::format("{}{}", kTextConfig, kTied)));
+  const auto flag = [&](const std::string& key) -> Result<std::optional<bool>> {
+    const auto it = checkpoint.metadata.find(key);
+    const bool is_null = it != checkpoint.metadata.end() && std::holds_alternative<std::monostate>(it->second.value);
+    return is_null ? Result<std::optional<bool>>(std::nullopt) : meta_bool(checkpoint, key);
+  };
+  HR_TRY(const auto outer, flag(std::string(kTied)));
+  HR_TRY(const auto inner, flag(fmt::format("{}{}", kTextConfig, kTied)));
   if (outer && inner && *outer != *inner)
     return fail(ErrorCode::kConfigUnsupported, "key '{0}' is {1}, but '{2}{0}' is {3}", kTied, *outer, kTextConfig,
                 *inner);
@@ -155,6 +173,8 @@ std::string_view hf_key(std::string_view ours) {
       std::find_if(std::begin(kKeys), std::end(kKeys), [&](const KeyName& k) { return k.ours == ours; });
   return it == std::end(kKeys) ? ours : it->hf;
 }
+
+std::span<const HfValue> common_only() { return kCommonOnly; }
 
 bool is_harmless_hf_key(std::string_view key) {
   const std::string_view top = key.substr(0, key.find('.'));

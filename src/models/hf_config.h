@@ -16,6 +16,7 @@ namespace headrace {
 struct HfValue {
   std::string_view key;
   std::variant<bool, int64_t, double, std::string_view> value;
+  bool is_older_rope = false;  // a default that holds only where there is no section rope_parameters
 };
 
 struct HfDialect {
@@ -38,6 +39,10 @@ struct HfPlace {
 
 // Our name of a configuration key in Hugging Face's words; what has none of its own is returned as it is.
 [[nodiscard]] std::string_view hf_key(std::string_view ours);
+
+// Keys of other configuration classes which say "as always" with one value, and something that no model here does with
+// another.
+[[nodiscard]] std::span<const HfValue> common_only();
 
 // Whether a key, its prefix taken off, never matters to a text model: training, generation, bookkeeping.
 [[nodiscard]] bool is_harmless_hf_key(std::string_view key);

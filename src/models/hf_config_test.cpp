@@ -14,6 +14,7 @@ namespace headrace {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using testing::IsError;
 using testing::SafetensorsTensor;
@@ -121,7 +122,7 @@ TEST(HfConfig, RefusesByName) {
     return outcome(t);
   };
   EXPECT_THAT(changed("model_type", "phi3"),
-              IsError(ErrorCode::kArchitecture, AllOf(HasSubstr("model_type 'phi3'"), HasSubstr("qwen3"))));
+              IsError(ErrorCode::kArchitecture, AllOf(HasSubstr("model_type \"phi3\""), HasSubstr("qwen3"))));
   EXPECT_THAT(changed("model_type", nullptr), IsError(ErrorCode::kConfigValue, HasSubstr("'model_type'")));
   EXPECT_THAT(changed("num_local_experts", 8),
               IsError(ErrorCode::kConfigUnsupported, HasSubstr("'num_local_experts'")));
@@ -137,7 +138,7 @@ TEST(HfConfig, RefusesByName) {
   EXPECT_THAT(changed("layer_types", Json::array({"sliding_attention"}), "qwen3"),
               IsError(ErrorCode::kConfigUnsupported, HasSubstr("'layer_types'")));
   EXPECT_THAT(changed("layer_types", Json::array({"linear_attention"}), "qwen3"),
-              IsError(ErrorCode::kConfigUnsupported, HasSubstr("'linear_attention' for layer 0")));
+              IsError(ErrorCode::kConfigUnsupported, HasSubstr("\"linear_attention\" for layer 0")));
   EXPECT_THAT(changed("layer_types", Json::array({"full_attention", "full_attention"}), "qwen3"),
               IsError(ErrorCode::kConfigValue, HasSubstr("2 items")));
 }
@@ -169,11 +170,17 @@ TEST(HfConfig, D06SpellingsOfRope) {
   EXPECT_THAT(base({{"rope_theta", 4e5}, {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 5e5}}}}),
               HasSubstr("'rope_theta' is 400000"));
   EXPECT_THAT(base({{"rope_parameters", {{"rope_type", "default"}}}}), HasSubstr("'rope_theta' is missing"));
+  const Json linear{{"rope_type", "linear"}, {"factor", 2.0}};
+  Json both{{"rope_parameters", linear}, {"rope_scaling", linear}};
+  both["rope_parameters"]["rope_theta"] = 5e5;
+  EXPECT_EQ(base(both), "500000 <- key rope_parameters.rope_theta");
+  both["rope_scaling"]["factor"] = 3.0;
+  EXPECT_THAT(base(both), HasSubstr("'rope_scaling.factor' and 'rope_parameters.factor' differ: 3"));
   EXPECT_THAT(base({{"rope_scaling", {{"factor", 2.0}}}}), HasSubstr("'rope_scaling.rope_type' is missing"));
   EXPECT_THAT(base({{"rope_scaling", {{"rope_type", "linear"}}}}), HasSubstr("'rope_scaling.factor' is missing"));
   EXPECT_THAT(base({{"rope_scaling", {{"rope_type", "linear"}, {"type", "yarn"}, {"factor", 2.0}}}}),
-              HasSubstr("differ: 'yarn' and 'linear'"));
-  EXPECT_THAT(base({{"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}}), HasSubstr("type 'dynamic'"));
+              HasSubstr("differ: \"yarn\" and \"linear\""));
+  EXPECT_THAT(base({{"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}}), HasSubstr("type \"dynamic\""));
   EXPECT_THAT(base({{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}, {"extra", 1}}}}),
               HasSubstr("'rope_scaling.extra'"));
   EXPECT_THAT(
@@ -200,8 +207,9 @@ TEST(HfConfig, D20TiedHeads) {
     EXPECT_TRUE(tied->tied);
     EXPECT_EQ(parameters(tied), parameters(untied) - 1) << head;
   }
-  EXPECT_THAT(with(true, "different"), IsError(ErrorCode::kConfigUnsupported,
-                                               HasSubstr("'lm_head.weight' differs from 'model.embed_tokens.weight'")));
+  EXPECT_THAT(with(true, "different"),
+              IsError(ErrorCode::kConfigUnsupported,
+                      HasSubstr("'lm_head.weight' (F32) differs from 'model.embed_tokens.weight' (F32)")));
   EXPECT_THAT(with(false, "absent"), IsError(ErrorCode::kTensorLink, HasSubstr("'lm_head.weight'")));
   EXPECT_THAT(with(nullptr, "absent"), IsError(ErrorCode::kTensorLink, HasSubstr("'lm_head.weight'")));
   EXPECT_EQ(parameters(with(false, "equal")), parameters(untied));
@@ -262,6 +270,33 @@ TEST(HfConfig, D17GemmasEmbeddingScaleIsExact) {
   EXPECT_EQ(found, 1U);
 }
 
+// Numbers that are none once they are f32, as a program holds them.
+TEST(HfConfig, NumbersBeyondF32AreRefused) {
+  for (const auto& [key, value] : {std::pair{"rms_norm_eps", 1e300}, std::pair{"rms_norm_eps", 1e-45},
+                                   std::pair{"rope_theta", 1e-300}, std::pair{"rope_theta", 5e-324}}) {
+    Toy t = toy("llama");
+    t.config[key] = value;
+    EXPECT_THAT(outcome(t), IsError(ErrorCode::kConfigValue, HasSubstr(key)));
+  }
+}
+
+TEST(HfConfig, NoValueIsNotAbsence) {
+  Toy t = toy("llama");
+  t.config["hidden_act"] = nullptr;
+  EXPECT_THAT(outcome(t), IsError(ErrorCode::kConfigUnsupported, HasSubstr("'hidden_act'")));
+  for (const char* key : {"rms_norm_eps", "hidden_act", "head_dim", "attention_bias", "rope_theta"}) {
+    Toy empty = toy("llama");
+    empty.config[key] = Json::object();
+    EXPECT_FALSE(outcome(empty)) << key;
+  }
+}
+
+TEST(HfConfig, MistralHasNoBiases) {
+  Toy t = toy("mistral");
+  t.config["attention_bias"] = true;
+  EXPECT_THAT(outcome(t), IsError(ErrorCode::kConfigUnsupported, HasSubstr("'attention_bias'")));
+}
+
 TEST(HfConfig, PlacesOfATextModel) {
   for (const auto& [prefix, head] : {std::pair{"language_model.model.", "language_model.lm_head"},
                                      std::pair{"model.language_model.", "lm_head"}, std::pair{"", "lm_head"}}) {
@@ -271,11 +306,55 @@ TEST(HfConfig, PlacesOfATextModel) {
     t.add(fmt::format("{}layers.0.self_attn.rotary_emb.inv_freq", prefix), {2});
     ASSERT_OK_AND_ASSIGN(const Outcome o, outcome(t));
     EXPECT_EQ(o.value("layers"), "1 <- key text_config.num_hidden_layers");
-    EXPECT_THAT(o.warnings.back(), HasSubstr("2 tensors outside the text model"));
+    EXPECT_THAT(o.warnings, Contains(HasSubstr("the text model alone, 'llama', is read")));
+    EXPECT_THAT(o.warnings, Contains(HasSubstr("2 tensors outside the text model")));
   }
   Toy twice = toy("llama");
   twice.add("language_model.model.embed_tokens.weight", {5, 8});
   EXPECT_THAT(outcome(twice), IsError(ErrorCode::kTensorLink, HasSubstr("two text models")));
+}
+
+// A GGUF's divisors mean nothing in a Hugging Face file.
+TEST(HfConfig, RopeDivisorsAreNoTensorHere) {
+  Toy t = toy("llama");
+  t.add("rope_freqs.weight", {2});
+  ASSERT_OK_AND_ASSIGN(const Outcome o, outcome(t));
+  EXPECT_EQ(o.weights.parameters.size(), 12U);
+  EXPECT_THAT(o.warnings, Contains(HasSubstr("rope_freqs.weight")));
+}
+
+TEST(HfConfig, CodeBesideACheckpointIsNamed) {
+  Toy t = toy("llama");
+  t.config["auto_map"] = {{"AutoModelForCausalLM", "modeling_x.XForCausalLM"}};
+  ASSERT_OK_AND_ASSIGN(const Outcome o, outcome(t));
+  EXPECT_THAT(o.warnings, Contains(HasSubstr("'auto_map.AutoModelForCausalLM' names code")));
+}
+
+TEST(HfConfig, KeysThatSayAsAlways) {
+  Toy t = toy("qwen2");
+  t.config.update({{"attention_bias", false},
+                   {"mlp_bias", false},
+                   {"is_encoder_decoder", false},
+                   {"partial_rotary_factor", 1},
+                   {"use_mrope", false}});
+  EXPECT_OK(outcome(t));
+  for (const char* key : {"attention_bias", "is_encoder_decoder", "use_mrope"}) {
+    Toy other = toy("qwen2");
+    other.config[key] = true;
+    EXPECT_THAT(outcome(other), IsError(ErrorCode::kConfigUnsupported, HasSubstr(key)));
+  }
+}
+
+// Nothing is sized by a head's width before the projections bear it out.
+TEST(HfConfig, AWidthOfHeadsThatTheTensorsDoNotHave) {
+  Toy t = toy("llama");
+  t.config["head_dim"] = int64_t{1} << 28;
+  t.config["rope_scaling"] = {{"rope_type", "llama3"},
+                              {"factor", 8.0},
+                              {"low_freq_factor", 1.0},
+                              {"high_freq_factor", 4.0},
+                              {"original_max_position_embeddings", 64}};
+  EXPECT_THAT(outcome(t), IsError(ErrorCode::kTensorLink, HasSubstr("q_proj.weight' has 8 rows, expected 2 heads of")));
 }
 
 TEST(HfConfig, AWrapperMayNotContradictItsTextModel) {
@@ -292,11 +371,15 @@ TEST(HfConfig, AWrapperMayNotContradictItsTextModel) {
 
 TEST(HfConfig, MistralsWindow) {
   Toy t = toy("mistral");
-  EXPECT_THAT(outcome(t)->value("window"), HasSubstr("4096 <- default of MistralConfig"));
+  const auto window = [&]() -> std::string {
+    const auto o = outcome(t);
+    return o ? o->value("window") : o.error().message;
+  };
+  EXPECT_THAT(window(), HasSubstr("4096 <- default of MistralConfig"));
   t.config["sliding_window"] = nullptr;
-  EXPECT_EQ(outcome(t)->value("window"), "absent");
+  EXPECT_EQ(window(), "absent");
   t.config["sliding_window"] = 3;
-  EXPECT_EQ(outcome(t)->value("window"), "3 <- key sliding_window");
+  EXPECT_EQ(window(), "3 <- key sliding_window");
 }
 
 TEST(HfConfig, DefaultsAreNamedInAWarning) {

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "formats/meta.h"
 #include "models/decoder_config.h"
 
 namespace headrace {
@@ -21,7 +22,6 @@ Section find_section(ConfigReader& read, const HfRopeKeys& keys) {
       keys.layer_type.empty() ? std::string(kParameters) : fmt::format("{}{}.", kParameters, keys.layer_type);
   if (!read.has_section(own))
     return {.base = std::string(keys.base), .scaling = keys.scaling.empty() ? "" : fmt::format("{}.", keys.scaling)};
-  // Files written by both generations may hold both; then they must agree.
   const std::string theta = join_key(own, "rope_theta");
   if (!read.has(theta)) return {.base = std::string(keys.base), .scaling = own};
   return {.base = theta, .scaling = own};
@@ -33,8 +33,8 @@ std::string scaling_type(ConfigReader& read, const std::string& section) {
   const auto rope_type = read.text(join_key(section, "rope_type"));
   const auto type = read.text(join_key(section, "type"));
   if (rope_type && type && *rope_type != *type)
-    read.fault(ErrorCode::kConfigValue, "keys '{}' and '{}' differ: '{}' and '{}'", read.key(join_key(section, "type")),
-               read.key(join_key(section, "rope_type")), *type, *rope_type);
+    read.fault(ErrorCode::kConfigValue, "keys '{}' and '{}' differ: {} and {}", read.key(join_key(section, "type")),
+               read.key(join_key(section, "rope_type")), describe({*type}), describe({*rope_type}));
   if (rope_type) return *rope_type;
   if (type) return *type;
   if (read.has_section(section) && read.has(join_key(section, "factor")))
@@ -57,6 +57,7 @@ std::vector<float> llama3_divisors(ConfigReader& read, const std::string& sectio
     read.fault(ErrorCode::kConfigValue, "key '{}' is {}, expected more than low_freq_factor, {}",
                read.key(join_key(section, "high_freq_factor")), high, low);
   std::vector<float> divisors;
+  if (!read.good()) return divisors;  // nothing is sized by a width that may be wrong
   for (int64_t i = 0; i < rope.rotated / 2; ++i) {
     const double frequency = std::pow(rope.base, -2.0 * static_cast<double>(i) / static_cast<double>(rope.rotated));
     const double turns = context * frequency / (2 * std::numbers::pi);  // of the original context
@@ -67,6 +68,15 @@ std::vector<float> llama3_divisors(ConfigReader& read, const std::string& sectio
   return divisors;
 }
 
+// A width that the tensors do not bear out is refused before anything is sized by it.
+void check_head_width(ConfigReader& read, const DecoderShape& shape) {
+  const std::string name = read.source().names()(block_tensor(0, "attn_q"));
+  const TensorEntry* q = read.source().checkpoint().find(name);
+  if (!read.good() || q == nullptr || q->shape[0] == shape.heads * shape.head_width) return;
+  read.fault(ErrorCode::kTensorLink, "tensor '{}' has {} rows, expected {} heads of {}", name, q->shape[0], shape.heads,
+             shape.head_width);
+}
+
 void read_scaling(ConfigReader& read, const std::string& section, RopeConfig& out) {
   const std::string type = scaling_type(read, section);
   if (type == "default") return;
@@ -75,7 +85,9 @@ void read_scaling(ConfigReader& read, const std::string& section, RopeConfig& ou
   } else if (type == "llama3") {
     out.divisors = llama3_divisors(read, section, out);
   } else {
-    read.fault(ErrorCode::kConfigUnsupported, "RoPE of type '{}' (section '{}') is not supported", type,
+    for (const auto& [key, value] : read.source().checkpoint().metadata)
+      if (key.starts_with(read.key(section))) read.harmless(key.substr(read.source().key_prefix().size()));
+    read.fault(ErrorCode::kConfigUnsupported, "RoPE of type {} (section '{}') is not supported", describe({type}),
                read.key(section.substr(0, section.size() - 1)));
   }
 }
@@ -90,9 +102,13 @@ RopeConfig read_hf_rope(ConfigReader& read, const DecoderShape& shape, const HfR
   read.record(field + "_pairing", "half", "row order of q and k in Hugging Face checkpoints");
   if (read.good() && shape.head_width % 2 != 0)
     read.fault(ErrorCode::kConfigValue, "heads are {} wide, expected an even number", shape.head_width);
+  check_head_width(read, shape);
   const Section section = find_section(read, keys);
   out.base = read.positive(field + "_base", section.base);
+  // Files written by both generations may hold both; then they must agree.
   if (section.base != keys.base) read.only(keys.base, out.base);
+  const std::string older = fmt::format("{}.", keys.scaling);
+  if (!keys.scaling.empty() && section.scaling != older) read.same_twins(older, section.scaling);
   if (!section.scaling.empty()) read.only(join_key(section.scaling, "partial_rotary_factor"), 1);
   read_scaling(read, section.scaling, out);
   return out;

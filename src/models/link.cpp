@@ -24,9 +24,18 @@ Recipe recipe_for(const TensorEntry& entry, Type type) {
 struct Faults {
   std::vector<std::string> lines;
   ErrorCode code{};
+  size_t unsaid{};  // beyond what anybody reads: a file may have 100,000 tensors without a place
   void add(ErrorCode kind, std::string line) {
+    constexpr size_t kShown = 40;
     if (lines.empty()) code = kind;
-    lines.push_back(std::move(line));
+    if (lines.size() < kShown)
+      lines.push_back(std::move(line));
+    else
+      ++unsaid;
+  }
+  [[nodiscard]] Error merged() && {
+    if (unsaid != 0) lines.push_back(fmt::format("and {} more faults of tensors", unsaid));
+    return merge_faults(code, std::move(lines));
   }
 };
 
@@ -70,7 +79,7 @@ Result<LinkedWeights> link_weights(const Model& model, const Checkpoint& checkpo
     else
       foreign.push_back(entry.name);
   }
-  if (!faults.lines.empty()) return fail(merge_faults(faults.code, std::move(faults.lines)));
+  if (!faults.lines.empty()) return fail(std::move(faults).merged());
   constexpr size_t kNamed = 4;
   if (!foreign.empty())
     warnings.add("{} tensors outside the text model are left out: {}{}", foreign.size(),

@@ -17,7 +17,7 @@ constexpr HfValue kLlamaDefaults[] = {
     {"num_attention_heads", int64_t{32}},
     {"max_position_embeddings", int64_t{2048}},
     {"rms_norm_eps", 1e-6},
-    {"rope_theta", 10000.0},
+    {"rope_theta", 10000.0, true},
     {"tie_word_embeddings", false},
     {"attention_bias", false},
     {"mlp_bias", false},
@@ -31,11 +31,15 @@ constexpr HfValue kMistralDefaults[] = {
     {"num_key_value_heads", int64_t{8}},
     {"max_position_embeddings", int64_t{131072}},
     {"rms_norm_eps", 1e-6},
-    {"rope_theta", 10000.0},
+    {"rope_theta", 10000.0, true},
     {"tie_word_embeddings", false},
     {"sliding_window", int64_t{4096}},
 };
-constexpr HfValue kOnly[] = {{"hidden_act", std::string_view("silu")}, {"rope_interleaved", false}};
+constexpr HfValue kOnly[] = {
+    {"hidden_act", std::string_view("silu")},
+    {"activation", std::string_view("swiglu")},
+    {"rope_interleaved", false},
+};
 // SmolLM2's files say so; the class does not ask.
 constexpr std::string_view kHarmless[] = {"is_llama_config"};
 
@@ -44,6 +48,7 @@ bool is_mistral(const ModelSource& source) { return source.is_hf() && source.dia
 // q, k and v have biases together or not at all; the tensor table then names what is missing of a partial set.
 void read_biases(ConfigReader& read, SwigluConfig& c) {
   const ModelSource& source = read.source();
+  if (is_mistral(source)) return;  // its class has none
   if (source.is_hf()) {
     c.qkv_bias = c.output_bias = read.flag_or("attention_bias", "attention_bias", false, "none in this model type");
     c.gate_bias = c.up_bias = c.down_bias = read.flag_or("mlp_bias", "mlp_bias", false, "none in this model type");
@@ -75,8 +80,11 @@ Result<std::unique_ptr<Model>> make_llama(const ModelSource& source, const Model
   SwigluConfig c;
   c.shape = read_decoder_shape(read, options);
   c.rope = read_rope(read, c.shape, RopePairing::kInterleaved);
-  if (source.find(kRopeFactors) != nullptr) c.rope.factors = kRopeFactors;
+  // Hugging Face files have the divisors in their configuration.
+  if (!source.is_hf() && source.find(kRopeFactors) != nullptr) c.rope.factors = kRopeFactors;
   read_biases(read, c);
+  // With local layers among them transformers takes another class.
+  if (source.is_hf()) read_full_attention(read, c.shape);
   // A llama GGUF does not say that there is a window; Mistral's config.json does.
   if (is_mistral(source) && read.has("attention.sliding_window"))
     c.window = read.count("window", "attention.sliding_window");

@@ -16,11 +16,10 @@ constexpr HfValue kDefaults[] = {
     {"num_key_value_heads", int64_t{32}},
     {"max_position_embeddings", int64_t{32768}},
     {"rms_norm_eps", 1e-6},
-    {"rope_theta", 10000.0},
+    {"rope_theta", 10000.0, true},
     {"tie_word_embeddings", false},
 };
-constexpr HfValue kOnly[] = {
-    {"hidden_act", std::string_view("silu")}, {"use_sliding_window", false}, {"use_mrope", false}};
+constexpr HfValue kOnly[] = {{"hidden_act", std::string_view("silu")}, {"use_sliding_window", false}};
 // Of windows, which use_sliding_window turns off.
 constexpr std::string_view kHarmless[] = {"sliding_window", "max_window_layers"};
 

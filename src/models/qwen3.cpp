@@ -17,7 +17,7 @@ constexpr HfValue kDefaults[] = {
     {"head_dim", int64_t{128}},
     {"max_position_embeddings", int64_t{32768}},
     {"rms_norm_eps", 1e-6},
-    {"rope_theta", 10000.0},
+    {"rope_theta", 10000.0, true},
     {"tie_word_embeddings", false},
     {"attention_bias", false},
 };

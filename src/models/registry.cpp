@@ -39,10 +39,11 @@ Result<std::unique_ptr<Model>> make_gguf_model(const Checkpoint& checkpoint, con
 struct Filled {
   Checkpoint checkpoint;
   std::set<std::string, std::less<>> defaulted;
+  std::vector<std::string> said;  // those of them worth a warning: all but flags that mean "none"
 };
 Filled with_defaults(const Checkpoint& checkpoint, const HfPlace& place, const HfDialect& dialect) {
   constexpr std::string_view kTied = "tie_word_embeddings";
-  Filled out{.checkpoint = checkpoint, .defaulted = {}};
+  Filled out{.checkpoint = checkpoint, .defaulted = {}, .said = {}};
   auto& metadata = out.checkpoint.metadata;
   // A wrapper's own flag holds for a text model that has none.
   if (const auto outer = metadata.find(kTied); outer != metadata.end() && !place.prefix.empty())
@@ -51,12 +52,20 @@ Filled with_defaults(const Checkpoint& checkpoint, const HfPlace& place, const H
   const auto rope = metadata.lower_bound(parameters);
   const bool has_rope = rope != metadata.end() && rope->first.starts_with(parameters);
   for (const HfValue& fallback : dialect.defaults) {
-    // The older spelling of what the newer section holds.
-    if (has_rope && fallback.key.starts_with("rope_")) continue;
+    if (has_rope && fallback.is_older_rope) continue;
     const auto [it, fresh] = metadata.emplace(fmt::format("{}{}", place.prefix, fallback.key), meta_value(fallback));
     if (fresh) out.defaulted.insert(it->first);
+    const auto* flag = std::get_if<bool>(&fallback.value);
+    if (fresh && (flag == nullptr || *flag)) out.said.push_back(it->first);
   }
-  std::erase_if(metadata, [](const auto& item) { return std::holds_alternative<std::monostate>(item.second.value); });
+  const auto is_word_wanted = [&](std::string_view key) {
+    return std::any_of(dialect.only.begin(), dialect.only.end(), [&](const HfValue& only) {
+      return std::holds_alternative<std::string_view>(only.value) && key == place.prefix + std::string(only.key);
+    });
+  };
+  std::erase_if(metadata, [&](const auto& item) {
+    return std::holds_alternative<std::monostate>(item.second.value) && !is_word_wanted(item.first);
+  });
   return out;
 }
 
@@ -71,8 +80,8 @@ Result<Match> find_dialect(const HfPlace& place) {
       if (dialect.model_type == place.model_type) return Match{.row = &row, .dialect = &dialect};
       supported.push_back(dialect.model_type);
     }
-  return fail(ErrorCode::kArchitecture, "{}model_type '{}' is not supported; supported: {}", place.prefix,
-              place.model_type, fmt::join(supported, ", "));
+  return fail(ErrorCode::kArchitecture, "{}model_type {} is not supported; supported: {}", place.prefix,
+              describe({place.model_type}), fmt::join(supported, ", "));
 }
 
 Result<std::unique_ptr<Model>> make_hf_model(const Checkpoint& checkpoint, const ModelOptions& options,
@@ -81,9 +90,17 @@ Result<std::unique_ptr<Model>> make_hf_model(const Checkpoint& checkpoint, const
   HR_TRY(const Match match, find_dialect(place));
   HR_TRY(auto names, hf_tensor_names(checkpoint, match.dialect->names));
   const Filled filled = with_defaults(checkpoint, place, *match.dialect);
-  if (!filled.defaulted.empty())
-    warnings.add("config.json does not say {}: the defaults of transformers' {} are used",
-                 fmt::join(filled.defaulted, ", "), match.dialect->class_name);
+  if (!filled.said.empty())
+    warnings.add("config.json does not say {}: the defaults of transformers' {} are used", fmt::join(filled.said, ", "),
+                 match.dialect->class_name);
+  if (!place.prefix.empty())
+    warnings.add("config.json is of a model around a text model: the text model alone, '{}', is read",
+                 place.model_type);
+  const auto map = filled.checkpoint.metadata.lower_bound("auto_map.AutoModel");
+  if (map != filled.checkpoint.metadata.end() && map->first.starts_with("auto_map.AutoModel"))
+    warnings.add(
+        "key '{}' names code that comes with the checkpoint, which is not run: the model is taken for a plain '{}'",
+        map->first, place.model_type);
   return match.row->make(
       ModelSource(filled.checkpoint, filled.defaulted, *match.dialect, place.prefix, std::move(names)), options,
       warnings);

@@ -16,7 +16,8 @@ class ModelSource {
   // A GGUF of that architecture. `checkpoint` must outlive the source.
   ModelSource(const Checkpoint& checkpoint, std::string_view architecture)
       : checkpoint_(checkpoint), prefix_(fmt::format("{}.", architecture)) {}
-  // A Hugging Face checkpoint; `filled` is it with the dialect's defaults put in (with_defaults).
+  // A Hugging Face checkpoint; `filled` is it with the dialect's defaults put in (registry.cpp), and must outlive the
+  // source too.
   ModelSource(const Checkpoint& filled, std::set<std::string, std::less<>> defaulted, const HfDialect& dialect,
               std::string prefix, TensorNames names)
       : checkpoint_(filled),

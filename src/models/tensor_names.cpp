@@ -52,16 +52,16 @@ std::string TensorNames::operator()(std::string_view ours) const {
   if (ours == "token_embd.weight") return prefix_ + std::string(kEmbedding);
   if (ours == "output_norm.weight") return prefix_ + "norm.weight";
   if (ours == "output.weight") return head_ + ".weight";
-  // blk.<layer>.<stem>.<kind>; what has no name in Hugging Face's files keeps ours, which no such file has.
+  // blk.<layer>.<stem>.<kind>
   constexpr std::string_view kBlock = "blk.";
   const size_t layer_end = ours.find('.', kBlock.size());
   const size_t kind = ours.rfind('.');
-  if (!ours.starts_with(kBlock) || layer_end == std::string_view::npos || kind <= layer_end) return std::string(ours);
+  if (!ours.starts_with(kBlock) || layer_end == std::string_view::npos || kind <= layer_end) return {};
   const std::string_view layer = ours.substr(kBlock.size(), layer_end - kBlock.size());
   const std::string_view stem = ours.substr(layer_end + 1, kind - layer_end - 1);
   const HfName* name = find_name(own_, stem);
   if (name == nullptr) name = find_name(kSharedNames, stem);
-  if (name == nullptr) return std::string(ours);
+  if (name == nullptr) return {};
   return fmt::format("{}layers.{}.{}{}", prefix_, layer, name->hf, ours.substr(kind));
 }
 

@@ -26,7 +26,7 @@ class TensorNames {
   TensorNames(std::string prefix, std::string head, std::span<const HfName> own)
       : hf_(true), prefix_(std::move(prefix)), head_(std::move(head)), own_(own) {}
 
-  // The container's name of a tensor of ours.
+  // The container's name of a tensor of ours; empty for one that it has no name for.
   [[nodiscard]] std::string operator()(std::string_view ours) const;
   // Whether a tensor of the container belongs to the text model: to meet one there without using it changes the result.
   [[nodiscard]] bool in_text_model(std::string_view name) const;

@@ -18,13 +18,18 @@ Literal vector_literal(std::span<const float> values) {
 }
 
 // base^(-2i/n) / factor for i < n/2, each rounded once to f32 from f64.
-Literal frequencies(const RopeConfig& config) {
+std::vector<float> frequencies(const RopeConfig& config) {
   std::vector<float> values;
   for (int64_t i = 0; i < config.rotated / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(config.rotated);
     values.push_back(static_cast<float>(std::pow(config.base, exponent) / config.linear_factor));
   }
-  return vector_literal(values);
+  return values;
+}
+
+void check_normal(Tracer& t, std::string_view what, std::span<const float> values) {
+  for (const float value : values)
+    if (!std::isnormal(value) || value < 0) t.refuse(fmt::format("rope: one of the {} is {}", what, value));
 }
 
 // angle - round(angle / 2 pi) * 2 pi with 2 pi in three parts (Cody & Waite 1980). The first two have 8 and 9
@@ -61,7 +66,10 @@ RopeTables rope_tables(const Tensor& positions, const RopeConfig& config) {
   if (config.rotated <= 0 || config.rotated % 2 != 0)
     t.refuse(fmt::format("rope: {} elements rotate, expected a positive even number", config.rotated));
   const Shape shape{positions.dim(0), positions.dim(1), config.rotated / 2};
-  Tensor frequency = t.add(ops::kConstant, {}, {frequencies(config)});
+  const std::vector<float> plain = frequencies(config);
+  check_normal(t, "frequencies", plain);
+  check_normal(t, "divisors of frequencies", config.divisors);
+  Tensor frequency = t.add(ops::kConstant, {}, {vector_literal(plain)});
   if (config.factors) frequency = frequency / t.parameter(*config.factors);
   if (!config.divisors.empty()) frequency = frequency / t.add(ops::kConstant, {}, {vector_literal(config.divisors)});
   const Tensor angle =

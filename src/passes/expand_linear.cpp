@@ -126,10 +126,6 @@ ValueId weight_by_heads(NodeMaker& make, const LinearSite& in, const Dim& batch)
   return make.broadcast(make.reshape(in.weight, apart), full, range(1, apart.size()));
 }
 
-}  // namespace
-
-namespace {
-
 Result<std::vector<ValueId>> dot_of_rows(GraphBuilder& builder, const RewriteSite& site, bool apart) {
   NodeMaker make(builder);
   const LinearSite in = read(site);

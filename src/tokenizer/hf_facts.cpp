@@ -17,9 +17,8 @@ std::string_view first_present(const Checkpoint& checkpoint, std::initializer_li
   return {};
 }
 
-// One id or a list of them. Where the vocabulary's size is known, all lie below it.
-Result<std::vector<int64_t>> token_ids(const Checkpoint& checkpoint, std::string_view key,
-                                       std::optional<int64_t> vocabulary) {
+// One id or a list of them.
+Result<std::vector<int64_t>> token_ids(const Checkpoint& checkpoint, std::string_view key) {
   std::vector<int64_t> ids;
   if (meta_is_array(checkpoint, key)) {
     HR_TRY(const auto list, meta_int_array(checkpoint, key));
@@ -28,10 +27,6 @@ Result<std::vector<int64_t>> token_ids(const Checkpoint& checkpoint, std::string
     HR_TRY(const auto id, meta_int(checkpoint, key));
     if (id) ids = {*id};
   }
-  for (const int64_t id : ids)
-    if (id < 0 || (vocabulary && id >= *vocabulary))
-      return fail(ErrorCode::kConfigValue, "key {}: token {} is outside the vocabulary{}", key, id,
-                  vocabulary ? fmt::format(" of {}", *vocabulary) : "");
   return ids;
 }
 
@@ -47,14 +42,19 @@ Result<std::optional<TokenizerFacts>> hf_tokenizer_facts(const Checkpoint& check
   const std::string_view eos_key =
       first_present(checkpoint, {"generation_config.eos_token_id", "eos_token_id", "text_config.eos_token_id"});
   const std::string_view add_key = first_present(checkpoint, {"tokenizer_config.add_bos_token"});
-  HR_TRY(const auto bos, token_ids(checkpoint, bos_key, rows));
-  HR_TRY(const auto eos, token_ids(checkpoint, eos_key, rows));
+  HR_TRY(const auto bos, token_ids(checkpoint, bos_key));
+  HR_TRY(const auto eos, token_ids(checkpoint, eos_key));
   if (bos.size() > 1)
     return fail(ErrorCode::kConfigValue, "key {}: a list of {} tokens, expected one", bos_key, bos.size());
   TokenizerFacts facts{.kind = "", .vocabulary = rows.value_or(0)};
+  if (!bos.empty() && (bos.front() < 0 || (rows && bos.front() >= *rows)))
+    return fail(ErrorCode::kConfigValue, "key {}: token {} is outside the vocabulary of {}", bos_key, bos.front(),
+                rows.value_or(0));
   if (!bos.empty()) facts.bos = bos.front();
+  // Cut-down checkpoints keep the ids of their larger ones; what no logit stands for never ends a text.
   for (const int64_t id : eos)
-    if (std::ranges::find(facts.eos, id) == facts.eos.end()) facts.eos.push_back(id);
+    if (id >= 0 && (!rows || id < *rows) && std::ranges::find(facts.eos, id) == facts.eos.end())
+      facts.eos.push_back(id);
   if (!add_key.empty()) {
     HR_TRY(facts.add_bos, meta_bool(checkpoint, add_key));
   }

@@ -56,12 +56,20 @@ TEST(HfFacts, NullIsAbsentAndTextConfigComesLast) {
 }
 
 TEST(HfFacts, TheMatrixBoundsTheIds) {
-  const Checkpoint c = with({{"vocab_size", {int64_t{48}}}, {"eos_token_id", {int64_t{48}}}});
+  const Checkpoint c = with({{"vocab_size", {int64_t{48}}}, {"bos_token_id", {int64_t{48}}}});
   EXPECT_THAT(tokenizer_facts(c), IsError(ErrorCode::kConfigValue,
-                                          HasSubstr("key eos_token_id: token 48 is outside the vocabulary of 48")));
+                                          HasSubstr("key bos_token_id: token 48 is outside the vocabulary of 48")));
   ASSERT_OK_AND_ASSIGN(const auto facts, tokenizer_facts(c, 64));
   ASSERT_TRUE(facts);
   EXPECT_EQ(facts->vocabulary, 64);
+}
+
+TEST(HfFacts, AnEndThatNoLogitStandsForIsLeftOut) {
+  const Checkpoint c =
+      with({{"vocab_size", {int64_t{48}}}, {"bos_token_id", {int64_t{1}}}, {"eos_token_id", ids({48, 47, -1})}});
+  ASSERT_OK_AND_ASSIGN(const auto facts, tokenizer_facts(c));
+  ASSERT_TRUE(facts);
+  EXPECT_THAT(facts->eos, ElementsAre(47));
 }
 
 TEST(HfFacts, NothingNamedIsNoTokenizer) {
@@ -82,9 +90,8 @@ TEST(HfFacts, WrongTypesAreRefused) {
   };
   error({{"bos_token_id", {std::string("<s>")}}}, "bos_token_id");
   error({{"bos_token_id", ids({1, 2})}}, "key bos_token_id: a list of 2 tokens, expected one");
-  error({{"eos_token_id", {int64_t{-1}}}}, "key eos_token_id: token -1 is outside the vocabulary of 48");
+  error({{"bos_token_id", {int64_t{-1}}}}, "key bos_token_id: token -1 is outside the vocabulary of 48");
   error({{"eos_token_id", {1.5}}}, "eos_token_id");
-  error({{"eos_token_id", ids({1, 48})}}, "token 48 is outside");
   error({{"eos_token_id", {1.0}}, {"tokenizer_config.add_bos_token", {int64_t{1}}}}, "tokenizer_config.add_bos_token");
 }
 

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <memory>
 #include <new>
+#include <system_error>
 
 #include "base/version.h"
 #include "tools/text.h"
@@ -178,6 +179,8 @@ std::span<const CommandInfo> command_table() { return kCommands; }
 int run_command_line(std::vector<std::string> arguments) {
   // A reader that goes away must not end an export half-way; Output sees EPIPE instead.
   std::signal(SIGPIPE, SIG_IGN);
+  // Beyond the limit of a file's size a write fails, and is then reported and cleaned up after.
+  std::signal(SIGXFSZ, SIG_IGN);
   const bool json = asks_for_json(arguments);
   const auto failure = [json](std::string_view code, std::string_view message) {
     try {
@@ -196,6 +199,9 @@ int run_command_line(std::vector<std::string> arguments) {
   } catch (const InternalError& e) {
     return failure("internal", fmt::format("{}; this is a bug in headrace, please report it", e.what()));
   } catch (const std::exception& e) {
+    const auto* system = dynamic_cast<const std::system_error*>(&e);
+    if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again)
+      return failure("memory-limit", fmt::format("the system gives no more threads: {}", e.what()));
     return failure("internal",
                    fmt::format("internal error: {}; this is a bug in headrace, please report it", e.what()));
   }

@@ -26,6 +26,17 @@ size_t utf8_length(std::string_view text) {
   return bad ? 0 : length;
 }
 
+// Controls of C1 (U+0080 to U+009F), line separators, and marks that turn the direction of what follows: a terminal
+// obeys them, or shows a line as another.
+bool is_hidden_control(std::string_view sequence) {
+  if (sequence.size() == 2) return sequence[0] == '\xC2' && static_cast<unsigned char>(sequence[1]) < 0xA0;
+  if (sequence.size() != 3 || sequence[0] != '\xE2') return false;
+  const auto second = static_cast<unsigned char>(sequence[1]);
+  const auto third = static_cast<unsigned char>(sequence[2]);
+  return (second == 0x80 && ((third >= 0x8B && third <= 0x8F) || (third >= 0xA8 && third <= 0xAE))) ||
+         (second == 0x81 && third >= 0xA6 && third <= 0xA9);
+}
+
 std::string escape(std::string_view text, std::string_view with_backslash) {
   std::string out;
   while (!text.empty()) {
@@ -35,6 +46,8 @@ std::string escape(std::string_view text, std::string_view with_backslash) {
       out += c == '\n' ? "\\n" : "\\t";
     } else if (length == 0 || static_cast<unsigned char>(c) < 0x20 || c == '\x7F') {
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else if (is_hidden_control(text.substr(0, length))) {
+      for (const char byte : text.substr(0, length)) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
     } else {
       if (with_backslash.find(c) != std::string_view::npos) out += '\\';
       out += text.substr(0, length);

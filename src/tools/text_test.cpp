@@ -8,6 +8,12 @@ namespace {
 TEST(Printable, ControlsAndBrokenUtf8AreEscaped) {
   EXPECT_EQ(printable("blk.0.\xC3\xA9"), "blk.0.\xC3\xA9");
   EXPECT_EQ(printable("a\nb\tc\x1B[2J\x7F"), "a\\nb\\tc\\x1b[2J\\x7f");
+  EXPECT_EQ(printable("a\xC2\x9B"
+                      "2J\xC2\xA0"),
+            "a\\xc2\\x9b"
+            "2J\xC2\xA0");  // CSI of C1; a blank that stays
+  EXPECT_EQ(printable("\xE2\x80\xAE\xE2\x80\xA8\xE2\x82\xAC"),
+            "\\xe2\\x80\\xae\\xe2\\x80\\xa8\xE2\x82\xAC");  // the euro stays
   EXPECT_EQ(printable("\xFF\xC3"), "\\xff\\xc3");
   EXPECT_EQ(printable("\xE0\x80\x80"), "\\xe0\\x80\\x80");  // overlong
   EXPECT_EQ(printable("\xED\xA0\x80"), "\\xed\\xa0\\x80");  // surrogate
