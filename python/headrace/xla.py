@@ -65,7 +65,9 @@ def compiler_options(manifest: Manifest, program: XlaProgram, platform: str) -> 
     """What ``.compile(compiler_options=...)`` of a program that ``exported`` gave should be told, for speed alone."""
     weights = set(program.parameters)
     narrow = any(p.dtype == "bf16" for p in manifest.parameters if p.name in weights)
-    return dict(BF16_CPU_OPTIONS) if narrow and platform == "cpu" else {}
+    # One position is spelt as sums that XLA's own code runs faster than YNNPACK's (docs/adr/0002).
+    one_position = program.symbols.get("seq") == 1
+    return dict(BF16_CPU_OPTIONS) if narrow and platform == "cpu" and not one_position else {}
 
 
 def compile_lowered(lowered: Any, options: dict[str, str]) -> Any:

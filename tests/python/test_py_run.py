@@ -66,6 +66,8 @@ def test_compiler_options_are_for_bf16_weights_on_cpu(export):
     program = export.function("score").targets.xla[0]
     assert compiler_options(narrow, program, "cpu") == BF16_CPU_OPTIONS
     assert compiler_options(narrow, program, "tpu") == {}
+    one_position = dataclasses.replace(program, symbols={"seq": 1})
+    assert compiler_options(narrow, one_position, "cpu") == {}
     bystander = dataclasses.replace(program, parameters=())
     assert compiler_options(narrow, bystander, "cpu") == {}
 
