@@ -41,9 +41,9 @@ struct SourceFile {
 struct TensorEntry {
   std::string name;
   BlockType type{};  // how its bytes encode numbers (quant/quant.def)
-  std::vector<int64_t>
-      shape;        // row-major, outermost first: a GGUF ne = [in, out] is {out, in}; a scalar is {1}: never empty
-  uint32_t file{};  // index into Checkpoint::files
+  // Row-major, outermost first: a GGUF ne = [in, out] is {out, in}. Never empty: a scalar is {1}.
+  std::vector<int64_t> shape;
+  uint32_t file{};          // index into Checkpoint::files
   uint64_t offset_bytes{};  // from the start of that file
   uint64_t length_bytes{};
 };

@@ -3,11 +3,11 @@
 //   file                      keys                                        members
 //   config.json               as they are: "hidden_size"                  all; the file must be there
 //   generation_config.json    after "generation_config."                  all
-//   tokenizer_config.json     after "tokenizer_config."                   kTokenizerMembers; the rest is the
-//   vocabulary's
+//   tokenizer_config.json     after "tokenizer_config."                   kTokenizerMembers
 //
 // Flattened: the members of an object are joined to its key by a dot ("rope_parameters.rope_type"). So that every key
-// has one meaning, a member's name must pass is_key (names.h) and hold no dot.
+// has one meaning, a member's name must pass is_key (names.h) and hold no dot. Dictionaries of anybody's words
+// (id2label) are left out; an empty object is the string "{}".
 //
 //   integer          int64_t, or uint64_t where it is larger
 //   other number     double

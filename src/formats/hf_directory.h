@@ -6,12 +6,11 @@
 //   model-00001-of-00002.safetensors ... its shards, whatever their names
 //
 // Where readers disagree, this one:
-//   - refuses a directory that has both model.safetensors and an index; a file of them may be named instead
+//   - refuses a directory that has model.safetensors and an index of other files; one of them may be named instead
 //   - refuses shard names that are anything but a plain file name ending in .safetensors: an index reaches no other
 //     directory (a symbolic link may; caches are made of them)
-//   - wants every tensor of the index in the shard named for it, and every tensor of a shard in the index, there: a
-//   second
-//     copy of a tensor, stale or not, is refused
+//   - wants every tensor of the index in the shard named for it, and every tensor of a shard in the index: a second
+//     copy, stale or not, is refused
 //   - ignores files that the index does not name
 //   - warns when metadata.total_size is not the sum of the tensors' bytes
 #pragma once

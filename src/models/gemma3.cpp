@@ -235,7 +235,8 @@ std::vector<bool> read_hf_pattern(ConfigReader& read, const DecoderShape& shape)
   std::vector<bool> local = types.value_or(periodic(shape.layers, 6));
   for (const char* name : {"sliding_window_pattern", "_sliding_window_pattern"}) {
     if (!read.has(name)) continue;
-    const auto by_period = periodic(shape.layers, read.count("global_layer_period", name));
+    const auto by_period =
+        periodic(shape.layers, read.count(types ? "stated_layer_period" : "global_layer_period", name));
     if (!types && std::string_view(name) == "sliding_window_pattern") {
       local = by_period;
     } else if (by_period != local) {

@@ -22,8 +22,8 @@ namespace headrace {
 struct ConfigEntry {
   std::string name;   // our field: "rope_base"
   std::string value;  // "10000"
-  std::string
-      origin;  // "key llama.rope.freq_base", "default of llama.cpp (key llama.rope.freq_base is absent)", "tensor ..."
+  // "key llama.rope.freq_base", "default: llama.cpp's (key llama.rope.freq_base is absent)", "rows of tensor ..."
+  std::string origin;
 };
 
 // A tensor of the model. Shape is row-major, outermost first.
