@@ -85,6 +85,8 @@ HR_FUZZ_TARGET(config) {
   static_cast<void>(tokenizer_facts(checkpoint));
   add_tensors(checkpoint);
   Warnings warnings;
-  if (const auto model = make_model(checkpoint, {}, warnings))
-    static_cast<void>(trace_model(**model, checkpoint, 1, warnings));
+  const auto model = make_model(checkpoint, {}, warnings);
+  if (!model || !link_weights(**model, checkpoint, warnings)) return;
+  static_cast<void>(tokenizer_facts(checkpoint, (*model)->vocabulary()));
+  static_cast<void>(trace_model(**model, checkpoint, 1, warnings));
 }

@@ -1,5 +1,6 @@
 // One safetensors file beside a config.json of ours, as far as `headrace inspect` goes.
 #include "exporter/export.h"
+#include "link.h"
 #include "target.h"
 
 namespace {
@@ -50,7 +51,8 @@ HR_FUZZ_TARGET(safetensors) {
                    "a tensor lies outside the file");
       fuzz::expect(!tensor.shape.empty(), "a tensor has no shape");
     }
+    fuzz::link_model(*checkpoint);
   }
-  const fuzz::MemoryBound bound(input.size());
+  const fuzz::MemoryBound bound(input.size(), 4, fuzz::kTracedBytes);
   static_cast<void>(inspect_model(path));
 }

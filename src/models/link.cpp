@@ -21,12 +21,23 @@ Recipe recipe_for(const TensorEntry& entry, Type type) {
           .outputs = {{.parameter = entry.name, .type = std::move(type)}}};
 }
 
+// The first faults in full, the others as a number: a file may hold a hundred thousand tensors of no place.
 struct Faults {
+  static constexpr size_t kListed = 100;
   std::vector<std::string> lines;
   ErrorCode code{};
+  size_t others = 0;
+
   void add(ErrorCode kind, std::string line) {
     if (lines.empty()) code = kind;
-    lines.push_back(std::move(line));
+    if (lines.size() < kListed)
+      lines.push_back(std::move(line));
+    else
+      ++others;
+  }
+  [[nodiscard]] Error merge() && {
+    if (others > 0) lines.push_back(fmt::format("and {} more tensors that are wrong", others));
+    return merge_faults(code, std::move(lines));
   }
 };
 
@@ -70,7 +81,7 @@ Result<LinkedWeights> link_weights(const Model& model, const Checkpoint& checkpo
     else
       foreign.push_back(entry.name);
   }
-  if (!faults.lines.empty()) return fail(merge_faults(faults.code, std::move(faults.lines)));
+  if (!faults.lines.empty()) return fail(std::move(faults).merge());
   constexpr size_t kNamed = 4;
   if (!foreign.empty())
     warnings.add("{} tensors outside the text model are left out: {}{}", foreign.size(),
