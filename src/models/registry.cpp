@@ -20,6 +20,8 @@ std::span<const ArchitectureInfo> architecture_table() {
 
 namespace {
 
+constexpr size_t kShownBytes = 200;  // of a name that is unknown
+
 Result<std::unique_ptr<Model>> make_gguf_model(const Checkpoint& checkpoint, const ModelOptions& options,
                                                Warnings& warnings) {
   constexpr std::string_view kKey = "general.architecture";
@@ -31,7 +33,7 @@ Result<std::unique_ptr<Model>> make_gguf_model(const Checkpoint& checkpoint, con
   }
   const std::string list = fmt::format("supported: {}", fmt::join(supported, ", "));
   if (!name) return fail(ErrorCode::kArchitecture, "key '{}' is missing; {}", kKey, list);
-  return fail(ErrorCode::kArchitecture, "architecture '{}' is not supported; {}", *name, list);
+  return fail(ErrorCode::kArchitecture, "architecture '{}' is not supported; {}", name->substr(0, kShownBytes), list);
 }
 
 // A copy of the metadata in which absent keys have the dialect's defaults, and null ones are absent: to the classes of
@@ -72,7 +74,7 @@ Result<Match> find_dialect(const HfPlace& place) {
       supported.push_back(dialect.model_type);
     }
   return fail(ErrorCode::kArchitecture, "{}model_type '{}' is not supported; supported: {}", place.prefix,
-              place.model_type, fmt::join(supported, ", "));
+              place.model_type.substr(0, kShownBytes), fmt::join(supported, ", "));
 }
 
 Result<std::unique_ptr<Model>> make_hf_model(const Checkpoint& checkpoint, const ModelOptions& options,
