@@ -223,6 +223,17 @@ const Dense kCases[] = {
      }},
     {"config", "hidden_sizes",
      [] { return R"({"model_type":"llama",)" + repeated(R"("intermediate_size":[1)", ",1", "]}"); }},
+    {"config", "end_tokens",
+     [] {
+       return numbered(R"({"vocab_size":268435456,"eos_token_id":[0)", [](size_t i) { return "," + std::to_string(i); },
+                       "]}");
+     }},
+    {"config", "end_tokens_as_many_as_fit",
+     [] {
+       std::string out = R"({"vocab_size":268435456,"eos_token_id":[0)";
+       for (size_t i = 1; i < 140'000; ++i) out += "," + std::to_string(i);
+       return out + "]}";
+     }},
     {"config", "unknown_keys",
      [] {
        const std::string keys = members(25'000, "0");
