@@ -28,7 +28,7 @@ constexpr std::string_view kShape = R"("hidden_size":4,"intermediate_size":4,"nu
 std::string config_of(std::string_view file) {
   const Dialect* dialect = std::begin(kDialects);
   while (file.find(dialect->mark) == std::string_view::npos) ++dialect;  // the last has no mark
-  const std::string text = fmt::format(R"({{"model_type":"{}",{},{}}})", dialect->model_type, dialect->more, kShape);
+  std::string text = fmt::format(R"({{"model_type":"{}",{},{}}})", dialect->model_type, dialect->more, kShape);
   if (file.find("language_model.") == std::string_view::npos) return text;
   return fmt::format(R"({{"model_type":"wrapper","text_config":{},"vision_config":{{"hidden_size":8}}}})", text);
 }
