@@ -1,5 +1,6 @@
 // A GGUF file, as far as `headrace inspect` goes: container, configuration, linking, tracing, vocabulary.
 #include "exporter/export.h"
+#include "link.h"
 #include "target.h"
 
 HR_FUZZ_TARGET(gguf) {
@@ -13,7 +14,8 @@ HR_FUZZ_TARGET(gguf) {
     for (const TensorEntry& tensor : checkpoint->tensors)
       fuzz::expect(tensor.offset_bytes <= input.size() && tensor.length_bytes <= input.size() - tensor.offset_bytes,
                    "a tensor lies outside the file");
+    fuzz::link_model(*checkpoint);
   }
-  const fuzz::MemoryBound bound(input.size());
+  const fuzz::MemoryBound bound(input.size(), 4, fuzz::kTracedBytes);
   static_cast<void>(inspect_model(path));
 }

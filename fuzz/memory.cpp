@@ -43,7 +43,7 @@ void on_free(size_t bytes) { live_bytes -= static_cast<int64_t>(bytes); }
 
 }  // namespace
 
-MemoryBound::MemoryBound(size_t input_bytes, int times) {
+MemoryBound::MemoryBound(size_t input_bytes, int times, int64_t fixed_bytes) {
 #ifdef HR_FUZZ_HOOKS
   static const int installed = __sanitizer_install_malloc_and_free_hooks(
       [](const volatile void* /*address*/, size_t bytes) { on_allocate(bytes); },
@@ -53,7 +53,7 @@ MemoryBound::MemoryBound(size_t input_bytes, int times) {
   expect(installed != 0, "the sanitizer takes no more hooks");
 #endif
   live_bytes = 0;
-  bound_bytes = times * static_cast<int64_t>(input_bytes) + 16'000'000;
+  bound_bytes = times * static_cast<int64_t>(input_bytes) + fixed_bytes;
 }
 
 MemoryBound::~MemoryBound() { bound_bytes = kOffBytes; }

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "exporter/export.h"
+#include "link.h"
 #include "target.h"
 
 namespace {
@@ -40,7 +41,8 @@ HR_FUZZ_TARGET(safetensors_index) {
       fuzz::expect(&checkpoint->tensors.at(checkpoint->by_name.at(tensor.name)) == &tensor,
                    "a name finds another tensor");
     }
+    fuzz::link_model(*checkpoint);
   }
-  const fuzz::MemoryBound bound(input.size());
+  const fuzz::MemoryBound bound(input.size(), 4, fuzz::kTracedBytes);
   static_cast<void>(inspect_model(path));
 }

@@ -48,11 +48,16 @@ inline void expect(bool holds, std::string_view what) {
   if (!holds) broken(what);
 }
 
-// While one lives, what is allocated and not freed may not exceed `times` the input's size plus 16 MB; the program ends
-// with a message at the allocation that does. One at a time.
+// What any input may cost, and what one may that is traced: a graph has the size of its layers, some 50 KB each,
+// however few bytes they take.
+inline constexpr int64_t kFixedBytes = 16'000'000;
+inline constexpr int64_t kTracedBytes = 64'000'000;
+
+// While one lives, what is allocated and not freed may not exceed `times` the input's size plus `fixed_bytes`; the
+// program ends with a message at the allocation that does. One at a time.
 class MemoryBound {
  public:
-  explicit MemoryBound(size_t input_bytes, int times = 4);
+  explicit MemoryBound(size_t input_bytes, int times = 4, int64_t fixed_bytes = kFixedBytes);
   ~MemoryBound();
   MemoryBound(const MemoryBound&) = delete;
   MemoryBound& operator=(const MemoryBound&) = delete;

@@ -142,6 +142,10 @@ Result<GraphPtr> GraphBuilder::finish(std::vector<ValueId> results) && {
   std::vector<uint32_t> moved(nodes_.size());
   auto graph = std::make_shared<Graph>();
   graph->inputs_ = inputs_;
+  // To the number, since both lists of nodes are in memory for a moment.
+  const auto count = static_cast<size_t>(std::count(live.begin(), live.end(), true));
+  graph->nodes_.reserve(count);
+  graph->places_.reserve(count);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (!live[i]) continue;
     moved[i] = static_cast<uint32_t>(graph->nodes_.size());

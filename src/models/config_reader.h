@@ -53,7 +53,9 @@ class ConfigReader {
   template <class... A>
   void fault(ErrorCode code, fmt::format_string<A...> text, A&&... args) {
     if (faults_.empty()) code_ = code;
-    faults_.push_back(fmt::format(text, std::forward<A>(args)...));
+    std::string line = fmt::format(text, std::forward<A>(args)...);
+    if (line.size() > kLineBytes) line = line.substr(0, kLineBytes) + "...";  // it quotes a value of any length
+    faults_.push_back(std::move(line));
   }
   // False once a fault was found: values may be stand-ins, and checks of one against another would mislead.
   [[nodiscard]] bool good() const { return faults_.empty(); }
@@ -63,6 +65,8 @@ class ConfigReader {
   [[nodiscard]] Result<std::vector<ConfigEntry>> finish() &&;
 
  private:
+  static constexpr size_t kLineBytes = 1000;
+
   template <class T>
   std::optional<T> read(Result<std::optional<T>> value);
   [[nodiscard]] int64_t checked_count(std::string_view name, int64_t value);

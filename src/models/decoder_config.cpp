@@ -9,9 +9,19 @@ namespace headrace {
 
 namespace {
 
+// Beyond any model that exists; a graph takes some 50 KB a layer, however narrow the layer is.
+constexpr int64_t kMostLayers = 512;
+// The same for heads; RoPE computes a number for every pair of a head before the tensors are looked at.
+constexpr int64_t kWidestHead = int64_t{1} << 16;
+
 // A count that the tensor table does not bear out is refused before anything is sized by it.
 int64_t layer_count(ConfigReader& read) {
   const int64_t layers = read.count("layers", "block_count");
+  if (layers > kMostLayers) {
+    read.fault(ErrorCode::kConfigValue, "key '{}' is {}, expected at most {}", read.key("block_count"), layers,
+               kMostLayers);
+    return 1;
+  }
   for (int64_t i = 0; i < layers; ++i) {
     const std::string first = read.source().names()(block_tensor(i, "attn_norm"));
     if (read.source().checkpoint().find(first) != nullptr) continue;
@@ -56,6 +66,11 @@ void read_heads(ConfigReader& read, DecoderShape& c) {
     read.fault(ErrorCode::kConfigValue, "{} query heads do not divide into {} key heads", c.heads, c.kv_heads);
   c.head_width = read.count_or("head_width", "attention.key_length", std::max<int64_t>(1, c.width / c.heads),
                                "embedding length / heads");
+  if (c.head_width > kWidestHead) {
+    read.fault(ErrorCode::kConfigValue, "heads are {} wide (key '{}'), expected at most {}", c.head_width,
+               read.key("attention.key_length"), kWidestHead);
+    c.head_width = 2;
+  }
   if (read.good() && c.width % c.heads != 0 && c.head_width == c.width / c.heads)
     read.fault(ErrorCode::kConfigValue, "embedding length {} is not a multiple of {} heads", c.width, c.heads);
   if (read.source().is_hf()) return;  // no model type here has another width of values

@@ -143,6 +143,52 @@ TEST(HfConfig, RefusesByName) {
               IsError(ErrorCode::kConfigValue, HasSubstr("2 items")));
 }
 
+// Found by dense inputs: what is sized by a count before the tensors are looked at has a limit of its own.
+TEST(HfConfig, CountsBeyondAnyModelAreRefused) {
+  const auto of_layers = [](int64_t layers) {
+    Toy t = toy("llama");
+    t.config["num_hidden_layers"] = layers;
+    return outcome(t);
+  };
+  EXPECT_THAT(of_layers(512),
+              IsError(ErrorCode::kTensorLink, HasSubstr("'model.layers.1.input_layernorm.weight' is missing")));
+  EXPECT_THAT(of_layers(513),
+              IsError(ErrorCode::kConfigValue, HasSubstr("'num_hidden_layers' is 513, expected at most 512")));
+  EXPECT_THAT(of_layers(int64_t{1} << 28), IsError(ErrorCode::kConfigValue, HasSubstr("expected at most 512")));
+  Toy wide = toy("llama");
+  wide.config["head_dim"] = 65'538;
+  wide.config["rope_scaling"] = {{"rope_type", "llama3"},
+                                 {"factor", 8},
+                                 {"low_freq_factor", 1},
+                                 {"high_freq_factor", 4},
+                                 {"original_max_position_embeddings", 64}};
+  EXPECT_THAT(outcome(wide), IsError(ErrorCode::kConfigValue,
+                                     HasSubstr("heads are 65538 wide (key 'head_dim'), expected at most 65536")));
+}
+
+// A value of megabytes is not repeated whole.
+TEST(HfConfig, LongValuesAreCutInMessages) {
+  const std::string value(5000, 'v');
+  for (const char* key : {"model_type", "hidden_act", "layer_types"}) {
+    Toy t = toy("qwen3");
+    t.config[key] = std::string_view(key) == "layer_types" ? Json::array({value}) : Json(value);
+    const auto o = outcome(t);
+    ASSERT_FALSE(o) << key;
+    EXPECT_LT(o.error().message.size(), 1100U) << key;
+    EXPECT_THAT(o.error().message, HasSubstr("vvvv")) << key;
+  }
+}
+
+// Found by dense inputs: a line for each of a hundred thousand tensors is memory, and nothing that anybody reads.
+TEST(HfConfig, TheFirstHundredFaultsOfTensorsAreListed) {
+  Toy t = toy("llama");
+  for (int i = 0; i < 130; ++i) t.add(fmt::format("model.other.{}", i), {1});
+  const auto o = outcome(t);
+  ASSERT_THAT(o, IsError(ErrorCode::kTensorLink, HasSubstr("has no place")));
+  EXPECT_EQ(o.error().more.size(), 100U);
+  EXPECT_EQ(o.error().more.back(), "and 30 more tensors that are wrong");
+}
+
 // D18: the activations of other models; for a model here there is one.
 TEST(HfConfig, D18AnotherActivationIsRefused) {
   for (const char* name : {"gelu", "gelu_pytorch_tanh", "gelu_new", "quick_gelu", "relu", "foo"}) {
@@ -348,7 +394,7 @@ TEST(HfConfig, KeysThatSayAsAlways) {
 // Nothing is sized by a head's width before the projections bear it out.
 TEST(HfConfig, AWidthOfHeadsThatTheTensorsDoNotHave) {
   Toy t = toy("llama");
-  t.config["head_dim"] = int64_t{1} << 28;
+  t.config["head_dim"] = 1024;
   t.config["rope_scaling"] = {{"rope_type", "llama3"},
                               {"factor", 8.0},
                               {"low_freq_factor", 1.0},

@@ -21,20 +21,22 @@ Recipe recipe_for(const TensorEntry& entry, Type type) {
           .outputs = {{.parameter = entry.name, .type = std::move(type)}}};
 }
 
+// The first faults in full, the others as a number: a file may hold a hundred thousand tensors of no place.
 struct Faults {
+  static constexpr size_t kListed = 100;
   std::vector<std::string> lines;
   ErrorCode code{};
-  size_t unsaid{};  // beyond what anybody reads: a file may have 100,000 tensors without a place
+  size_t others = 0;
+
   void add(ErrorCode kind, std::string line) {
-    constexpr size_t kShown = 40;
     if (lines.empty()) code = kind;
-    if (lines.size() < kShown)
+    if (lines.size() < kListed)
       lines.push_back(std::move(line));
     else
-      ++unsaid;
+      ++others;
   }
-  [[nodiscard]] Error merged() && {
-    if (unsaid != 0) lines.push_back(fmt::format("and {} more faults of tensors", unsaid));
+  [[nodiscard]] Error merge() && {
+    if (others > 0) lines.push_back(fmt::format("and {} more tensors that are wrong", others));
     return merge_faults(code, std::move(lines));
   }
 };
@@ -79,7 +81,7 @@ Result<LinkedWeights> link_weights(const Model& model, const Checkpoint& checkpo
     else
       foreign.push_back(entry.name);
   }
-  if (!faults.lines.empty()) return fail(std::move(faults).merged());
+  if (!faults.lines.empty()) return fail(std::move(faults).merge());
   constexpr size_t kNamed = 4;
   if (!foreign.empty())
     warnings.add("{} tensors outside the text model are left out: {}{}", foreign.size(),

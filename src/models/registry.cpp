@@ -20,6 +20,8 @@ std::span<const ArchitectureInfo> architecture_table() {
 
 namespace {
 
+constexpr size_t kShownBytes = 200;  // of a name that is unknown
+
 Result<std::unique_ptr<Model>> make_gguf_model(const Checkpoint& checkpoint, const ModelOptions& options,
                                                Warnings& warnings) {
   constexpr std::string_view kKey = "general.architecture";
@@ -31,7 +33,7 @@ Result<std::unique_ptr<Model>> make_gguf_model(const Checkpoint& checkpoint, con
   }
   const std::string list = fmt::format("supported: {}", fmt::join(supported, ", "));
   if (!name) return fail(ErrorCode::kArchitecture, "key '{}' is missing; {}", kKey, list);
-  return fail(ErrorCode::kArchitecture, "architecture '{}' is not supported; {}", *name, list);
+  return fail(ErrorCode::kArchitecture, "architecture '{}' is not supported; {}", name->substr(0, kShownBytes), list);
 }
 
 // A copy of the metadata in which absent keys have the dialect's defaults, and null ones are absent: to the classes of

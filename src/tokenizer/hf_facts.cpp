@@ -8,6 +8,8 @@
 namespace headrace {
 namespace {
 
+constexpr size_t kMostTokens = 1000;  // of one key; the longest real list of end tokens has some ten
+
 // The first of the keys that is there and not null; empty if none is.
 std::string_view first_present(const Checkpoint& checkpoint, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
@@ -27,6 +29,9 @@ Result<std::vector<int64_t>> token_ids(const Checkpoint& checkpoint, std::string
     HR_TRY(const auto id, meta_int(checkpoint, key));
     if (id) ids = {*id};
   }
+  if (ids.size() > kMostTokens)
+    return fail(ErrorCode::kConfigValue, "key {}: a list of {} tokens, expected at most {}", key, ids.size(),
+                kMostTokens);
   return ids;
 }
 

@@ -72,6 +72,19 @@ TEST(HfFacts, AnEndThatNoLogitStandsForIsLeftOut) {
   EXPECT_THAT(facts->eos, ElementsAre(47));
 }
 
+// Each is compared with those before it: a list as long as the file is time in the square of its length.
+TEST(HfFacts, AListOfEndTokensHasALimit) {
+  std::vector<int64_t> list(1000);
+  for (size_t i = 0; i < list.size(); ++i) list[i] = static_cast<int64_t>(i);
+  ASSERT_OK_AND_ASSIGN(const auto facts,
+                       tokenizer_facts(with({{"vocab_size", {int64_t{5000}}}, {"eos_token_id", ids(list)}})));
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->eos.size(), 1000U);
+  list.push_back(1000);
+  EXPECT_THAT(tokenizer_facts(with({{"vocab_size", {int64_t{5000}}}, {"eos_token_id", ids(list)}})),
+              IsError(ErrorCode::kConfigValue, HasSubstr("key eos_token_id: a list of 1001 tokens, expected at most")));
+}
+
 TEST(HfFacts, NothingNamedIsNoTokenizer) {
   ASSERT_OK_AND_ASSIGN(const auto facts, tokenizer_facts(with({{"vocab_size", {int64_t{48}}}})));
   EXPECT_FALSE(facts);

@@ -157,25 +157,76 @@ LLAMA_CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "h
                 "vocab_size": 6, "rope_parameters": {"rope_theta": 10000.0, "rope_type": "default"}}
 
 
-def llama_tensors():
-    layer = "model.layers.0."
-    return {"model.embed_tokens.weight": [6, 4], "model.norm.weight": [4], layer + "input_layernorm.weight": [4],
-            layer + "post_attention_layernorm.weight": [4], layer + "self_attn.q_proj.weight": [4, 4],
-            layer + "self_attn.k_proj.weight": [2, 4], layer + "self_attn.v_proj.weight": [2, 4],
-            layer + "self_attn.o_proj.weight": [4, 4], layer + "mlp.gate_proj.weight": [4, 4],
-            layer + "mlp.up_proj.weight": [4, 4], layer + "mlp.down_proj.weight": [4, 4]}
+# Tiny models of every dialect: members of config.json beyond those of LLAMA_CONFIG, and tensors of a layer beyond Llama's.
+NORMS = {"self_attn.q_norm.weight": [2], "self_attn.k_norm.weight": [2]}
+DIALECTS = {
+    "llama": ({}, {}),
+    "mistral": ({"sliding_window": 3, "tie_word_embeddings": False}, {}),
+    "qwen2": ({"use_sliding_window": False, "max_window_layers": 1, "layer_types": ["full_attention"]},
+              {f"self_attn.{part}_proj.bias": [size] for part, size in (("q", 4), ("k", 2), ("v", 2))}),
+    "qwen3": ({"attention_bias": False, "rope_scaling": None}, NORMS),
+    "gemma3_text": ({"hidden_activation": "gelu_pytorch_tanh", "query_pre_attn_scalar": 2, "sliding_window": 2,
+                     "layer_types": ["sliding_attention"], "final_logit_softcapping": None, "rope_parameters": {
+                         "full_attention": {"rope_theta": 1e6, "rope_type": "linear", "factor": 8.0},
+                         "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"}}},
+                    {**NORMS, "pre_feedforward_layernorm.weight": [4], "post_feedforward_layernorm.weight": [4]}),
+}
+
+
+def hf_config(model_type):
+    config = {**LLAMA_CONFIG, "model_type": model_type, **DIALECTS[model_type][0]}
+    if model_type == "gemma3_text":
+        del config["hidden_act"]
+    return config
+
+
+def hf_tensors(model_type, prefix="model.", head="lm_head"):
+    parts = {"input_layernorm.weight": [4], "post_attention_layernorm.weight": [4], "self_attn.q_proj.weight": [4, 4],
+             "self_attn.k_proj.weight": [2, 4], "self_attn.v_proj.weight": [2, 4], "self_attn.o_proj.weight": [4, 4],
+             "mlp.gate_proj.weight": [4, 4], "mlp.up_proj.weight": [4, 4], "mlp.down_proj.weight": [4, 4],
+             **DIALECTS[model_type][1]}
+    tensors = {prefix + "embed_tokens.weight": [6, 4], prefix + "norm.weight": [4],
+               **{f"{prefix}layers.0.{name}": shape for name, shape in parts.items()}}
+    if not hf_config(model_type)["tie_word_embeddings"]:
+        tensors[head + ".weight"] = [6, 4]
+    return {name: ("F32", shape) for name, shape in tensors.items()}
+
+
+def wrap(config):
+    return {"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": config,
+            "vision_config": {"hidden_size": 8}, "eos_token_id": [1, 106], "sliding_window": None}
+
+
+def pack(*texts):
+    return MARK.join(t if isinstance(t, bytes) else json.dumps(t, separators=(",", ":")).encode() for t in texts)
+
+
+def dialect_seeds():
+    make = fixkit.safetensors
+    models = {name: (hf_config(name), hf_tensors(name)) for name in DIALECTS}
+    foreign = {"vision_tower.patch.weight": ("F16", [2, 2])}
+    models["wrapped"] = (wrap(hf_config("gemma3_text")),
+                         {**hf_tensors("gemma3_text", "language_model.model.", "language_model.lm_head"), **foreign})
+    for name, (config, tensors) in models.items():
+        seed("config", name, pack(config))
+        seed("safetensors", name, make(tensors, metadata={"format": "pt"}))
+        index = {"metadata": {"total_size": 0}, "weight_map": {tensor: "s1.safetensors" for tensor in tensors}}
+        seed("safetensors_index", name, pack(config, index, make(tensors)))
+    scaled = {"rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+              "original_max_position_embeddings": 4}
+    seed("config", "llama3", pack({**LLAMA_CONFIG, "rope_parameters": scaled, "head_dim": 2}))
+    old = {k: v for k, v in LLAMA_CONFIG.items() if k != "rope_parameters"}
+    seed("config", "old-linear", pack({**old, "rope_theta": 1e4, "rope_scaling": {"type": "linear", "factor": 2.0}}))
+    two = {"num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"], "sliding_window_pattern": 2}
+    seed("config", "gemma3-two", pack({**hf_config("gemma3_text"), **two}))
 
 
 def safetensors_seeds():
     make = fixkit.safetensors
-    llama = {name: ("F32", shape) for name, shape in llama_tensors().items()}
-    seed("safetensors", "llama", make(llama, metadata={"format": "pt"}))
+    llama = hf_tensors("llama")
     seed("safetensors", "types", make({name: (name, [4, 2]) for name in fixkit.SAFETENSORS_BITS}))
     seed("safetensors", "odd", make({"scalar": ("F32", []), "none": ("F32", [0, 4]), "one": ("I8", [1, 1, 1, 1])}))
     seed("safetensors", "nothing", make({}))
-
-    def pack(*texts):
-        return MARK.join(t if isinstance(t, bytes) else json.dumps(t, separators=(",", ":")).encode() for t in texts)
 
     names = list(llama)
     shards = [{n: llama[n] for n in part} for part in (names[:4], names[4:])]
@@ -185,16 +236,12 @@ def safetensors_seeds():
     seed("safetensors_index", "one", pack({}, {"weight_map": {"a": "s1.safetensors"}}, make({"a": ("F32", [1])})))
     seed("safetensors_index", "missing", pack({}, {"weight_map": {"a": "s3.safetensors"}}))
 
-    wrapped = {"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": LLAMA_CONFIG,
-               "vision_config": {"hidden_size": 8}, "eos_token_id": [1, 106], "sliding_window": None}
     generation = {"_from_model_config": True, "bos_token_id": 1, "eos_token_id": [2, 3], "temperature": 0.6}
     tokenizer = {"add_bos_token": True, "bos_token": {"content": "<s>", "lstrip": False}, "tokenizer_class": "LlamaTokenizer",
                  "added_tokens_decoder": {"0": {"content": "<unk>"}}, "model_max_length": 1e30, "chat_template": "{{ x }}"}
     lists = {"bools": [True, False], "ints": [1, -2], "floats": [1, 2.5], "strings": ["a"], "none": [], "nested": [[1], {}],
              "large": [2**64 - 1], "number": 2**63, "object": {}}
-    seed("config", "llama", pack(LLAMA_CONFIG))
     seed("config", "three", pack(LLAMA_CONFIG, generation, tokenizer))
-    seed("config", "wrapped", pack(wrapped))
     seed("config", "lists", pack(lists))
 
 
@@ -217,6 +264,7 @@ def main():
     export_seeds(headrace.resolve())
     archive_seeds()
     safetensors_seeds()
+    dialect_seeds()
     npy_seeds()
 
 
