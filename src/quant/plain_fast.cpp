@@ -87,12 +87,18 @@ struct FromF64 {
   static constexpr auto kScalar = f64_scalar;
   // A vector of doubles fills half a vector of floats.
   static HWY_INLINE Floats load_floats(const uint8_t* in) {
+#if HWY_TARGET == HWY_EMU128  // its DemoteTo makes the largest f32 of infinity
+    float values[hn::MaxLanes(F32())];
+    f64_scalar({reinterpret_cast<const std::byte*>(in), sizeof(values) / sizeof(float) * kBytes}, values);
+    return hn::LoadU(F32(), values);
+#else
     const hn::Half<F32> half;
     const hn::Rebind<double, decltype(half)> doubles;
     const auto* const from = reinterpret_cast<const double*>(in);
     const auto lower = hn::DemoteTo(half, hn::LoadU(doubles, from));
     const auto upper = hn::DemoteTo(half, hn::LoadU(doubles, from + hn::Lanes(doubles)));
     return hn::Combine(F32(), upper, lower);
+#endif
   }
 };
 
