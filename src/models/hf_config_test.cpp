@@ -1,14 +1,8 @@
 // What a config.json may say of the models here, and what is refused: one key or tensor changed at a time.
 #include "models/hf_config.h"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "base/testing.h"
-#include "exporter/export.h"
-#include "formats/safetensors_testing.h"
-#include "models/model.h"
-#include "ops/ops.h"
+#include "models/hf_testing.h"
 
 namespace headrace {
 namespace {
@@ -17,90 +11,11 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using testing::IsError;
-using testing::SafetensorsTensor;
-using Json = nlohmann::json;
-
-// A toy model of 1 layer, width 8, 2 heads on 1, 5 tokens: its configuration and the names and shapes of its tensors.
-struct Toy {
-  Json config;
-  std::vector<SafetensorsTensor> tensors;
-
-  void add(const std::string& name, std::vector<int64_t> shape, float value = 0.5F) {
-    int64_t elements = 1;
-    for (const int64_t size : shape) elements *= size;
-    std::string bytes = testing::f32_bytes(std::vector<float>(static_cast<size_t>(elements), value));
-    tensors.push_back({.name = name, .dtype = "F32", .shape = std::move(shape), .bytes = std::move(bytes)});
-  }
-  void drop(std::string_view name) {
-    std::erase_if(tensors, [&](const SafetensorsTensor& t) { return t.name == name; });
-  }
-};
-
-void add_block(Toy& toy, const std::string& prefix) {
-  const std::string layer = prefix + "layers.0.";
-  for (const char* norm : {"input_layernorm.weight", "post_attention_layernorm.weight"}) toy.add(layer + norm, {8});
-  toy.add(layer + "self_attn.q_proj.weight", {8, 8});
-  toy.add(layer + "self_attn.k_proj.weight", {4, 8});
-  toy.add(layer + "self_attn.v_proj.weight", {4, 8});
-  toy.add(layer + "self_attn.o_proj.weight", {8, 8});
-  toy.add(layer + "mlp.gate_proj.weight", {12, 8});
-  toy.add(layer + "mlp.up_proj.weight", {12, 8});
-  toy.add(layer + "mlp.down_proj.weight", {8, 12});
-}
-
-Toy toy(const std::string& model_type, const std::string& prefix = "model.", const std::string& head = "lm_head") {
-  Toy out{.config = {{"model_type", model_type},
-                     {"hidden_size", 8},
-                     {"intermediate_size", 12},
-                     {"num_hidden_layers", 1},
-                     {"num_attention_heads", 2},
-                     {"num_key_value_heads", 1},
-                     {"head_dim", 4},
-                     {"max_position_embeddings", 16},
-                     {"vocab_size", 5}},
-          .tensors = {}};
-  out.add(prefix + "embed_tokens.weight", {5, 8}, 0.25F);
-  add_block(out, prefix);
-  if (model_type == "qwen2")
-    for (const auto& [name, size] : {std::pair{"q", 8}, std::pair{"k", 4}, std::pair{"v", 4}})
-      out.add(fmt::format("{}layers.0.self_attn.{}_proj.bias", prefix, name), {size});
-  if (model_type == "gemma3_text")
-    for (const char* name : {"pre_feedforward_layernorm", "post_feedforward_layernorm"})
-      out.add(fmt::format("{}layers.0.{}.weight", prefix, name), {8});
-  if (model_type == "qwen3" || model_type == "gemma3_text")
-    for (const char* name : {"q_norm", "k_norm"})
-      out.add(fmt::format("{}layers.0.self_attn.{}.weight", prefix, name), {4});
-  out.add(prefix + "norm.weight", {8});
-  out.add(head + ".weight", {5, 8});
-  return out;
-}
-
-struct Outcome {
-  std::vector<ConfigEntry> config;
-  LinkedWeights weights;
-  bool tied{};
-  std::vector<std::string> warnings;
-
-  [[nodiscard]] std::string value(std::string_view field) const {
-    for (const ConfigEntry& e : config)
-      if (e.name == field) return fmt::format("{} <- {}", e.value, e.origin);
-    return "absent";
-  }
-};
-
-Result<Outcome> outcome(const Toy& toy) {
-  const testing::TempDir directory;
-  std::ignore = directory.write("config.json", toy.config.dump());
-  std::ignore = directory.write("model.safetensors", testing::build_safetensors(toy.tensors));
-  Warnings warnings;
-  HR_TRY(const Checkpoint checkpoint, open_checkpoint(directory.path(), warnings));
-  HR_TRY(const auto model, make_model(checkpoint, {}, warnings));
-  HR_TRY(auto weights, link_weights(*model, checkpoint, warnings));
-  return Outcome{.config = model->config(),
-                 .weights = std::move(weights),
-                 .tied = model->tied_head(),
-                 .warnings = std::move(warnings.lines)};
-}
+using testing::Json;
+using testing::Outcome;
+using testing::outcome;
+using testing::Toy;
+using testing::toy;
 
 TEST(HfConfig, EveryModelTypeIsServed) {
   size_t served = 0;
@@ -187,133 +102,6 @@ TEST(HfConfig, TheFirstHundredFaultsOfTensorsAreListed) {
   ASSERT_THAT(o, IsError(ErrorCode::kTensorLink, HasSubstr("has no place")));
   EXPECT_EQ(o.error().more.size(), 100U);
   EXPECT_EQ(o.error().more.back(), "and 30 more tensors that are wrong");
-}
-
-// D18: the activations of other models; for a model here there is one.
-TEST(HfConfig, D18AnotherActivationIsRefused) {
-  for (const char* name : {"gelu", "gelu_pytorch_tanh", "gelu_new", "quick_gelu", "relu", "foo"}) {
-    Toy t = toy("llama");
-    t.config["hidden_act"] = name;
-    EXPECT_THAT(outcome(t), IsError(ErrorCode::kConfigUnsupported, AllOf(HasSubstr(name), HasSubstr("\"silu\""))));
-  }
-}
-
-// D06: one RoPE in the words of transformers 4 and 5, and what contradicts or is not there.
-TEST(HfConfig, D06SpellingsOfRope) {
-  const auto base = [](const Json& change) -> std::string {
-    Toy t = toy("llama");
-    t.config.update(change);
-    const auto o = outcome(t);
-    return o ? o->value("rope_base") : o.error().message;
-  };
-  EXPECT_THAT(base(Json::object()), HasSubstr("10000 <- default of LlamaConfig"));
-  EXPECT_EQ(base({{"rope_theta", 5e5}}), "500000 <- key rope_theta");
-  EXPECT_EQ(base({{"rope_theta", 5e5}, {"rope_scaling", nullptr}}), "500000 <- key rope_theta");
-  EXPECT_EQ(base({{"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 5e5}}}}),
-            "500000 <- key rope_parameters.rope_theta");
-  EXPECT_EQ(base({{"rope_theta", 5e5}, {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 5e5}}}}),
-            "500000 <- key rope_parameters.rope_theta");
-  EXPECT_THAT(base({{"rope_theta", 4e5}, {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 5e5}}}}),
-              HasSubstr("'rope_theta' is 400000"));
-  EXPECT_THAT(base({{"rope_parameters", {{"rope_type", "default"}}}}), HasSubstr("'rope_theta' is missing"));
-  const Json linear{{"rope_type", "linear"}, {"factor", 2.0}};
-  Json both{{"rope_parameters", linear}, {"rope_scaling", linear}};
-  both["rope_parameters"]["rope_theta"] = 5e5;
-  EXPECT_EQ(base(both), "500000 <- key rope_parameters.rope_theta");
-  both["rope_scaling"]["factor"] = 3.0;
-  EXPECT_THAT(base(both), HasSubstr("'rope_scaling.factor' and 'rope_parameters.factor' differ: 3"));
-  EXPECT_THAT(base({{"rope_scaling", {{"factor", 2.0}}}}), HasSubstr("'rope_scaling.rope_type' is missing"));
-  EXPECT_THAT(base({{"rope_scaling", {{"rope_type", "linear"}}}}), HasSubstr("'rope_scaling.factor' is missing"));
-  EXPECT_THAT(base({{"rope_scaling", {{"rope_type", "linear"}, {"type", "yarn"}, {"factor", 2.0}}}}),
-              HasSubstr("differ: \"yarn\" and \"linear\""));
-  EXPECT_THAT(base({{"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}}), HasSubstr("type \"dynamic\""));
-  EXPECT_THAT(base({{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}, {"extra", 1}}}}),
-              HasSubstr("'rope_scaling.extra'"));
-  EXPECT_THAT(
-      base({{"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 5e5}, {"partial_rotary_factor", 0.5}}}}),
-      HasSubstr("'rope_parameters.partial_rotary_factor' is 0.5"));
-}
-
-// D20: {tie true, false, absent} x {head absent, equal to the embedding, different}.
-TEST(HfConfig, D20TiedHeads) {
-  const auto with = [](const Json& tie, const char* head) {
-    Toy t = toy("llama");
-    if (!tie.is_null()) t.config["tie_word_embeddings"] = tie;
-    if (std::string_view(head) != "different") t.drop("lm_head.weight");
-    if (std::string_view(head) == "equal") t.add("lm_head.weight", {5, 8}, 0.25F);
-    return outcome(t);
-  };
-  const auto parameters = [](const Result<Outcome>& o) { return o ? o->weights.parameters.size() : 0; };
-  const auto untied = with(false, "different");
-  ASSERT_OK(untied);
-  EXPECT_FALSE(untied->tied);
-  for (const char* head : {"absent", "equal"}) {
-    const auto tied = with(true, head);
-    ASSERT_OK(tied);
-    EXPECT_TRUE(tied->tied);
-    EXPECT_EQ(parameters(tied), parameters(untied) - 1) << head;
-  }
-  EXPECT_THAT(with(true, "different"),
-              IsError(ErrorCode::kConfigUnsupported,
-                      HasSubstr("'lm_head.weight' (F32) differs from 'model.embed_tokens.weight' (F32)")));
-  EXPECT_THAT(with(false, "absent"), IsError(ErrorCode::kTensorLink, HasSubstr("'lm_head.weight'")));
-  EXPECT_THAT(with(nullptr, "absent"), IsError(ErrorCode::kTensorLink, HasSubstr("'lm_head.weight'")));
-  EXPECT_EQ(parameters(with(false, "equal")), parameters(untied));
-  Toy headless = toy("llama");
-  headless.drop("model.embed_tokens.weight");
-  EXPECT_THAT(outcome(headless), IsError(ErrorCode::kTensorLink, HasSubstr("no embedding")));
-}
-
-// D04: biases are the configuration's, and a file that has others is refused by their names.
-TEST(HfConfig, D04BiasesAgreeWithTheConfiguration) {
-  Toy flagged = toy("llama");
-  flagged.config["attention_bias"] = true;
-  EXPECT_THAT(outcome(flagged), IsError(ErrorCode::kTensorLink, HasSubstr("q_proj.bias' [8] (bias) is missing")));
-  Toy extra = toy("llama");
-  extra.add("model.layers.0.self_attn.q_proj.bias", {8});
-  EXPECT_THAT(outcome(extra), IsError(ErrorCode::kTensorLink, HasSubstr("q_proj.bias' [8] has no place")));
-  Toy partial = toy("qwen2");
-  partial.drop("model.layers.0.self_attn.k_proj.bias");
-  EXPECT_THAT(outcome(partial), IsError(ErrorCode::kTensorLink, HasSubstr("k_proj.bias' [4] (bias) is missing")));
-}
-
-// D22: a norm of the whole projection is another model's.
-TEST(HfConfig, D22NormsOfQAndKAreOfOneHead) {
-  Toy t = toy("qwen3");
-  t.drop("model.layers.0.self_attn.q_norm.weight");
-  t.add("model.layers.0.self_attn.q_norm.weight", {8});
-  EXPECT_THAT(outcome(t), IsError(ErrorCode::kTensorLink, HasSubstr("q_norm.weight' has shape [8], expected [4]")));
-}
-
-// C08: scales beside quantised weights are siblings that would be left out.
-TEST(HfConfig, C08ScalesBesideWeightsAreRefused) {
-  for (const char* sibling : {"weight_scale_inv", "weight_scale", "weight_packed", "g_idx"}) {
-    Toy t = toy("llama");
-    t.add(fmt::format("model.layers.0.mlp.up_proj.{}", sibling), {1});
-    EXPECT_THAT(outcome(t), IsError(ErrorCode::kTensorLink, HasSubstr(sibling)));
-  }
-}
-
-// D17: the root of the width in f32, not rounded to the dtype that weights are stored in; once, at the embedding.
-TEST(HfConfig, D17GemmasEmbeddingScaleIsExact) {
-  Toy t = toy("gemma3_text");
-  t.drop("lm_head.weight");
-  for (SafetensorsTensor& tensor : t.tensors) {
-    tensor.dtype = "BF16";
-    tensor.bytes.resize(tensor.bytes.size() / 2);
-  }
-  const testing::TempDir directory;
-  std::ignore = directory.write("config.json", t.config.dump());
-  std::ignore = directory.write("model.safetensors", testing::build_safetensors(t.tensors));
-  Warnings warnings;
-  ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint, open_checkpoint(directory.path(), warnings));
-  ASSERT_OK_AND_ASSIGN(const auto model, make_model(checkpoint, {}, warnings));
-  ASSERT_OK_AND_ASSIGN(const Module module, trace_model(*model, checkpoint, 4, warnings));
-  const auto scale = Literal::filled(DType::kF32, {}, std::sqrt(8.0));
-  size_t found = 0;
-  for (const Node& node : module.find("score")->graph->nodes())
-    found += node.op == &ops::kConstant && std::get<Literal>(node.attrs[0]) == scale ? 1 : 0;
-  EXPECT_EQ(found, 1U);
 }
 
 // Numbers that are none once they are f32, as a program holds them.
