@@ -46,7 +46,7 @@ BAD = [
     Bad("no-config", {"model.safetensors": ONE}, "not-a-checkpoint", "there is no config.json in the directory"),
     Bad("gguf-only", {"m.gguf": llama().bytes()}, "not-a-checkpoint", "it holds GGUF files, name one: m.gguf"),
     Bad("torch-only", {"config.json": "{}", "pytorch_model.bin": b"x"}, "not-a-checkpoint", "convert the model to safetensors"),
-    Bad("both", {**sharded({"a": FIRST}), "model.safetensors": ONE}, "not-a-checkpoint", "name the one that is meant"),
+    Bad("both", {**sharded({"a": FIRST}), "model.safetensors": ONE}, "not-a-checkpoint", "name the one meant"),
     Bad("config-named", whole({"a": entry()}), "not-a-checkpoint", "give the directory", "config.json"),
     Bad("config-is-no-json", whole({"a": entry()}, config="{'a': 1}"), "config-file", ["config.json", "not JSON, byte 2"]),
     Bad("config-key-twice", whole({"a": entry()}, config='{"vocab_size":1,"vocab_size":2}'), "config-file", "'vocab_size' is repeated"),
