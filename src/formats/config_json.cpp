@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "base/bounded_json.h"
-#include "formats/file.h"
+#include "formats/json_file.h"
 #include "formats/names.h"
-#include "formats/sniff.h"
 
 namespace headrace {
 
@@ -138,13 +137,7 @@ Result<Metadata> read_configs(const std::string& directory, HeaderHash& hash) {
     const std::string path = (std::filesystem::path(directory) / row.file).string();
     std::error_code error;
     if (!row.required && !std::filesystem::exists(std::filesystem::symlink_status(path, error))) continue;
-    HR_TRY(const InputFile file, InputFile::open(path));
-    if (file.size_bytes() > kMaxFileBytes)
-      return fail(ErrorCode::kConfigFile, "{}: {} bytes, more than the {} allowed", path, file.size_bytes(),
-                  kMaxFileBytes);
-    HR_TRY(const std::string text, file.read_text(0, file.size_bytes()));
-    hash.add(std::as_bytes(std::span(text)));
-    if (const auto what = foreign_json(text)) return fail(ErrorCode::kConfigFile, "{}: not JSON: {}", path, *what);
+    HR_TRY(const std::string text, read_json_file(path, kMaxFileBytes, ErrorCode::kConfigFile, hash));
     HR_TRY_STATUS(flatten_config(text, path, row.prefix, row.only, metadata));
   }
   return metadata;

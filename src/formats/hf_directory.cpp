@@ -8,10 +8,9 @@
 
 #include "formats/config_json.h"
 #include "formats/file.h"
-#include "formats/header_reader.h"
+#include "formats/json_file.h"
 #include "formats/safetensors.h"
 #include "formats/safetensors_index.h"
-#include "formats/sniff.h"
 
 namespace headrace {
 
@@ -142,13 +141,7 @@ void check_total(const Checkpoint& checkpoint, const SafetensorsIndex& index, co
 }
 
 Result<SafetensorsIndex> read_index(const std::string& path, HeaderHash& hash) {
-  HR_TRY(const InputFile file, InputFile::open(path));
-  if (file.size_bytes() > kMaxIndexBytes)
-    return fail(ErrorCode::kSafetensorsSet, "{}: {} bytes, more than the {} allowed", path, file.size_bytes(),
-                kMaxIndexBytes);
-  HR_TRY(const std::string text, file.read_text(0, file.size_bytes()));
-  hash.add(std::as_bytes(std::span(text)));
-  if (const auto what = foreign_json(text)) return fail(ErrorCode::kSafetensorsSet, "{}: not JSON: {}", path, *what);
+  HR_TRY(const std::string text, read_json_file(path, kMaxIndexBytes, ErrorCode::kSafetensorsSet, hash));
   return parse_safetensors_index(text, path);
 }
 

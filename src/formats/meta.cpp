@@ -183,6 +183,11 @@ Result<std::optional<std::string>> meta_string(const Checkpoint& checkpoint, std
   return lookup<std::string>(checkpoint, key, "a string", exactly<std::string>);
 }
 
+const std::string* meta_section(const Checkpoint& checkpoint, std::string_view start) {
+  const auto it = checkpoint.metadata.lower_bound(start);
+  return it != checkpoint.metadata.end() && it->first.starts_with(start) ? &it->first : nullptr;
+}
+
 bool meta_is_array(const Checkpoint& checkpoint, std::string_view key) {
   const MetaValue* value = find(checkpoint, key);
   return value != nullptr && std::holds_alternative<MetaArray>(value->value);

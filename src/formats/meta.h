@@ -20,6 +20,9 @@ namespace headrace {
 [[nodiscard]] Result<std::optional<bool>> meta_bool(const Checkpoint& checkpoint, std::string_view key);
 [[nodiscard]] Result<std::optional<std::string>> meta_string(const Checkpoint& checkpoint, std::string_view key);
 
+// The first key that starts so, which for `section.` tells whether there is one; null without.
+[[nodiscard]] const std::string* meta_section(const Checkpoint& checkpoint, std::string_view start);
+
 // A scalar is not an array here; meta_is_array tells which of the two a key holds.
 [[nodiscard]] bool meta_is_array(const Checkpoint& checkpoint, std::string_view key);
 // Items of an array; nullopt for everything else. To be asked before a long array is converted for nothing.

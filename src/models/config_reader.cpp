@@ -131,9 +131,7 @@ void ConfigReader::record(std::string_view field, std::string value, std::string
 }
 
 bool ConfigReader::has_section(std::string_view section) const {
-  const std::string start = key(section);
-  const auto it = metadata().lower_bound(start);
-  return it != metadata().end() && it->first.starts_with(start);
+  return meta_section(source_.checkpoint(), key(section)) != nullptr;
 }
 
 std::string ConfigReader::origin(std::string_view name) const {

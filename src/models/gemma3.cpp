@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "formats/meta.h"
-#include "models/decoder_config.h"
+#include "models/decoder_model.h"
 #include "nn/layers.h"
 
 namespace headrace {
@@ -101,22 +101,15 @@ std::vector<TensorSpec> tensor_table(const DecoderShape& c, const Weights& weigh
   return table;
 }
 
-class Gemma3 final : public Model {
+class Gemma3 final : public DecoderModel {
  public:
   Gemma3(Gemma3Config config, std::vector<ConfigEntry> entries, TensorNames names)
-      : config_(std::move(config)),
-        entries_(std::move(entries)),
-        names_(std::move(names)),
-        weights_(name_weights(config_, names_)),
+      : DecoderModel("gemma3", std::move(entries), std::move(names)),
+        config_(std::move(config)),
+        weights_(name_weights(config_, this->names())),
         tensors_(tensor_table(config_.shape, weights_)) {}
 
-  [[nodiscard]] std::string_view architecture() const override { return "gemma3"; }
-  [[nodiscard]] const std::vector<ConfigEntry>& config() const override { return entries_; }
   [[nodiscard]] const std::vector<TensorSpec>& tensors() const override { return tensors_; }
-  [[nodiscard]] const TensorNames& names() const override { return names_; }
-  [[nodiscard]] int64_t vocabulary() const override { return config_.shape.vocabulary; }
-  [[nodiscard]] int64_t context_length() const override { return config_.shape.context; }
-  [[nodiscard]] bool tied_head() const override { return config_.shape.tied; }
 
   [[nodiscard]] Tensor forward(const Tensor& tokens, const Tensor& positions, KvCache& kv) const override {
     Tracer& t = tokens.tracer();
@@ -164,9 +157,9 @@ class Gemma3 final : public Model {
     return in_scope(t, "output", [&] { return a.output.merge_heads(mixed); });
   }
 
+  [[nodiscard]] const DecoderShape& shape() const override { return config_.shape; }
+
   Gemma3Config config_;
-  std::vector<ConfigEntry> entries_;
-  TensorNames names_;
   Weights weights_;
   std::vector<TensorSpec> tensors_;
 };

@@ -120,17 +120,12 @@ constexpr HfValue kCommonOnly[] = {
 
 constexpr std::string_view kTextConfig = "text_config.";
 
-bool has_section(const Checkpoint& checkpoint, std::string_view section) {
-  const auto it = checkpoint.metadata.lower_bound(section);
-  return it != checkpoint.metadata.end() && it->first.starts_with(section);
-}
-
 // Numbers that are stored otherwise than their tensors say.
 Status check_unquantised(const Checkpoint& checkpoint) {
   for (const std::string_view place : {"", "text_config."})
     for (const std::string_view section : {"quantization_config", "compression_config"}) {
       const std::string key = fmt::format("{}{}", place, section);
-      if (has_section(checkpoint, key + "."))
+      if (meta_section(checkpoint, key + ".") != nullptr)
         return fail(ErrorCode::kConfigUnsupported,
                     "key '{}': checkpoints quantised by other programs are not supported", key);
     }
@@ -158,7 +153,7 @@ Status check_wrapper(const Checkpoint& checkpoint) {
 Result<HfPlace> find_hf_config(const Checkpoint& checkpoint) {
   HR_TRY_STATUS(check_unquantised(checkpoint));
   HfPlace place;
-  if (has_section(checkpoint, kTextConfig)) {
+  if (meta_section(checkpoint, kTextConfig) != nullptr) {
     place.prefix = kTextConfig;
     HR_TRY_STATUS(check_wrapper(checkpoint));
   }

@@ -50,9 +50,7 @@ Filled with_defaults(const Checkpoint& checkpoint, const HfPlace& place, const H
   // A wrapper's own flag holds for a text model that has none.
   if (const auto outer = metadata.find(kTied); outer != metadata.end() && !place.prefix.empty())
     metadata.emplace(fmt::format("{}{}", place.prefix, kTied), outer->second);
-  const std::string parameters = fmt::format("{}rope_parameters.", place.prefix);
-  const auto rope = metadata.lower_bound(parameters);
-  const bool has_rope = rope != metadata.end() && rope->first.starts_with(parameters);
+  const bool has_rope = meta_section(checkpoint, place.prefix + "rope_parameters.") != nullptr;
   for (const HfValue& fallback : dialect.defaults) {
     if (has_rope && fallback.is_older_rope) continue;
     const auto [it, fresh] = metadata.emplace(fmt::format("{}{}", place.prefix, fallback.key), meta_value(fallback));
@@ -98,11 +96,10 @@ Result<std::unique_ptr<Model>> make_hf_model(const Checkpoint& checkpoint, const
   if (!place.prefix.empty())
     warnings.add("config.json is of a model around a text model: the text model alone, '{}', is read",
                  place.model_type);
-  const auto map = filled.checkpoint.metadata.lower_bound("auto_map.AutoModel");
-  if (map != filled.checkpoint.metadata.end() && map->first.starts_with("auto_map.AutoModel"))
+  if (const std::string* map = meta_section(filled.checkpoint, "auto_map.AutoModel"))
     warnings.add(
         "key '{}' names code that comes with the checkpoint, which is not run: the model is taken for a plain '{}'",
-        map->first, place.model_type);
+        *map, place.model_type);
   return match.row->make(
       ModelSource(filled.checkpoint, filled.defaulted, *match.dialect, place.prefix, std::move(names)), options,
       warnings);

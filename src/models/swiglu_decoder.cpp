@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "models/decoder_model.h"
 #include "nn/layers.h"
 
 namespace headrace {
@@ -119,23 +120,15 @@ std::vector<TensorSpec> tensor_table(const SwigluConfig& config, const Weights& 
   return table;
 }
 
-class SwigluDecoder final : public Model {
+class SwigluDecoder final : public DecoderModel {
  public:
   SwigluDecoder(std::string_view architecture, SwigluConfig config, std::vector<ConfigEntry> entries, TensorNames names)
-      : architecture_(architecture),
+      : DecoderModel(architecture, std::move(entries), std::move(names)),
         config_(std::move(config)),
-        entries_(std::move(entries)),
-        names_(std::move(names)),
-        weights_(name_weights(config_, names_)),
+        weights_(name_weights(config_, this->names())),
         tensors_(tensor_table(config_, weights_)) {}
 
-  [[nodiscard]] std::string_view architecture() const override { return architecture_; }
-  [[nodiscard]] const std::vector<ConfigEntry>& config() const override { return entries_; }
   [[nodiscard]] const std::vector<TensorSpec>& tensors() const override { return tensors_; }
-  [[nodiscard]] const TensorNames& names() const override { return names_; }
-  [[nodiscard]] int64_t vocabulary() const override { return config_.shape.vocabulary; }
-  [[nodiscard]] int64_t context_length() const override { return config_.shape.context; }
-  [[nodiscard]] bool tied_head() const override { return config_.shape.tied; }
 
   [[nodiscard]] Tensor forward(const Tensor& tokens, const Tensor& positions, KvCache& kv) const override {
     Tracer& t = tokens.tracer();
@@ -154,10 +147,9 @@ class SwigluDecoder final : public Model {
   }
 
  private:
-  std::string_view architecture_;
+  [[nodiscard]] const DecoderShape& shape() const override { return config_.shape; }
+
   SwigluConfig config_;
-  std::vector<ConfigEntry> entries_;
-  TensorNames names_;
   Weights weights_;
   std::vector<TensorSpec> tensors_;
 };

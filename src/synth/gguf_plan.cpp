@@ -88,15 +88,11 @@ std::vector<OutGgufTensor> out_tensors(const std::vector<SynthTensor>& tensors) 
 
 }  // namespace
 
-// What the configuration looks for is there; the rest is what the model then says it wants.
 Result<std::unique_ptr<Model>> gguf_model(const SynthShape& shape) {
   Checkpoint checkpoint;
   checkpoint.kind = ContainerKind::kGguf;
   checkpoint.metadata = metadata_of(shape);
-  add_placeholder(checkpoint, "token_embd.weight", {shape.vocabulary, shape.width});
-  if (shape.tied == 0) add_placeholder(checkpoint, "output.weight", {shape.vocabulary, shape.width});
-  for (int64_t i = 0; i < shape.layers; ++i)
-    add_placeholder(checkpoint, fmt::format("blk.{}.attn_norm.weight", i), {shape.width});
+  add_first_tensors(checkpoint, TensorNames(), shape);
   Warnings warnings;
   return make_model(checkpoint, {}, warnings);
 }

@@ -88,9 +88,7 @@ Result<std::unique_ptr<Model>> hf_model(const SynthShape& shape, const TensorNam
   Checkpoint checkpoint;
   checkpoint.kind = ContainerKind::kSafetensors;
   HR_TRY_STATUS(flatten_config(config, kConfigFile, "", {}, checkpoint.metadata));
-  add_placeholder(checkpoint, names("token_embd.weight"), {shape.vocabulary, shape.width});
-  for (int64_t i = 0; i < shape.layers; ++i)
-    add_placeholder(checkpoint, names(fmt::format("blk.{}.attn_norm.weight", i)), {shape.width});
+  add_first_tensors(checkpoint, names, shape);
   Warnings warnings;
   return make_model(checkpoint, {}, warnings);
 }

@@ -18,7 +18,8 @@ namespace headrace::synth_detail {
 // The model of a GGUF of that shape, by Headrace's names of tensors.
 [[nodiscard]] Result<std::unique_ptr<Model>> gguf_model(const SynthShape& shape);
 
-void add_placeholder(Checkpoint& checkpoint, std::string name, std::vector<int64_t> shape);
+// The index of what a configuration looks for before the model says what else it wants.
+void add_first_tensors(Checkpoint& checkpoint, const TensorNames& names, const SynthShape& shape);
 
 // What the model says of one field of its configuration; empty without that.
 [[nodiscard]] std::string_view config_value(const Model& model, std::string_view field);

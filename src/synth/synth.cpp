@@ -72,12 +72,15 @@ Result<std::vector<SynthFile>> plan_synth(const SynthOptions& options) {
 
 namespace synth_detail {
 
-void add_placeholder(Checkpoint& checkpoint, std::string name, std::vector<int64_t> shape) {
-  checkpoint.by_name[name] = checkpoint.tensors.size();
-  TensorEntry& entry = checkpoint.tensors.emplace_back();
-  entry.name = std::move(name);
-  entry.type = BlockType::kF32;
-  entry.shape = std::move(shape);
+void add_first_tensors(Checkpoint& checkpoint, const TensorNames& names, const SynthShape& shape) {
+  const auto add = [&](const std::string& ours, std::vector<int64_t> sizes) {
+    TensorEntry entry{.name = names(ours), .type = BlockType::kF32, .shape = std::move(sizes)};
+    checkpoint.by_name[entry.name] = checkpoint.tensors.size();
+    checkpoint.tensors.push_back(std::move(entry));
+  };
+  add("token_embd.weight", {shape.vocabulary, shape.width});
+  if (shape.tied == 0) add("output.weight", {shape.vocabulary, shape.width});
+  for (int64_t i = 0; i < shape.layers; ++i) add(fmt::format("blk.{}.attn_norm.weight", i), {shape.width});
 }
 
 std::string_view config_value(const Model& model, std::string_view field) {

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -35,6 +36,25 @@ class Done:
     @property
     def json(self):
         return json.loads(self.out)
+
+
+def export_meeting_a_change(arguments, path, change):
+    """Runs an export, stops it when it has begun to write weights, changes its source and lets it go on: it is refused with one
+    line that names the file."""
+    process = subprocess.Popen([PROGRAM, "export", *arguments, "--seq", "16", "--jobs", "1", "--progress", "plain"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said = b""
+    while b"weights" not in said:
+        byte = process.stderr.read(1)
+        assert byte, said
+        said += byte
+    process.send_signal(signal.SIGSTOP)
+    change()
+    process.send_signal(signal.SIGCONT)
+    said += process.communicate(timeout=120)[1]
+    errors = [line for line in said.decode().replace("\r", "\n").splitlines() if "error: " in line]
+    assert process.returncode == 1, said
+    assert len(errors) == 1 and str(path) in errors[0], said
 
 
 def headrace(*arguments, **options):
