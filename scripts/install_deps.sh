@@ -5,7 +5,8 @@ source "$(dirname "$0")/common.sh"
 
 build_packages=(
   cmake g++ ninja-build pkg-config python3 python3-venv
-  libblis-serial-dev libcli11-dev libexpected-dev libfmt-dev libhwy-dev libtbb-dev libxxhash-dev nlohmann-json3-dev
+  libblis-serial-dev libcli11-dev libexpected-dev libfmt-dev libhwy-dev libpcre2-dev libtbb-dev libutf8proc-dev libxxhash-dev
+  nlohmann-json3-dev
 )
 test_packages=(
   ccache clang-14 clang-format-14 clang-tidy-14 libbenchmark-dev libclang-rt-14-dev libgmock-dev libgtest-dev

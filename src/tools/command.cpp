@@ -36,6 +36,12 @@ constexpr CommandInfo kCommands[] = {
      .summary = "Continue a text greedily, token by token, with the built-in interpreter",
      .example = "headrace generate out/model --tokens 504,3575,282,4649,314 --max-tokens 16",
      .declare = declare_generate},
+    {.name = "tokenize",
+     .summary = "Turn a text into the model's token ids, or ids into text",
+     .example = "headrace tokenize model.gguf 'The capital of France is'\n"
+                "headrace tokenize model.gguf --file chat.txt --special --json\n"
+                "headrace tokenize model.gguf --detokenize 504,3575,282,4649,314",
+     .declare = declare_tokenize},
     {.name = "synth",
      .summary = "Make a synthetic checkpoint of any supported architecture and size, for tests and benchmarks",
      .example = "headrace synth llama-3-70b -o /data/70b.gguf\n"
@@ -68,7 +74,8 @@ Declared declare(CLI::App& program, const CommandInfo& info) {
     return std::string(value.empty() ? "the value is empty" : "");
   };
   for (CLI::Option* option : app->get_options())
-    if (option->get_items_expected_max() > 0 && !option->check_lname("tokens")) option->check(not_empty);
+    if (option->get_items_expected_max() > 0 && !option->check_lname("tokens") && option->get_name() != "TEXT")
+      option->check(not_empty);
   app->footer(fmt::format("Example:\n{}", indented(info.example)));
   return {.app = app, .run = std::move(run), .output = std::move(output)};
 }

@@ -1,0 +1,108 @@
+"""Tokenizers that are not ours: llama.cpp (wheel llama-cpp-py-sync) and Hugging Face's tokenizers, behind one face, and ours by the program."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def find_program():
+    usual = [ROOT / "build" / name / "headrace" for name in ("dev", "release")]
+    for path in [pathlib.Path(p) for p in [os.environ.get("HEADRACE_BIN")] if p] + usual:
+        if path.is_file():
+            return path.resolve()
+    return None
+
+
+def as_json(data):
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return list(data)
+
+
+class Ours:
+    def __init__(self, model, folder):
+        self.model, self.file = str(model), pathlib.Path(folder) / "lines.jsonl"
+
+    def _run(self, lines, *options):
+        self.file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        done = subprocess.run([find_program(), "tokenize", self.model, "--lines", str(self.file), *options], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def encode(self, texts, add_special=False, parse_special=False):
+        return self._run([as_json(t) for t in texts], *([] if add_special else ["--bare"]), *(["--special"] if parse_special else []))
+
+    def decode(self, ids, show_special=False):
+        return [t.encode() if isinstance(t, str) else bytes(t)
+                for t in self._run(ids, "--detokenize", *(["--special"] if show_special else []))]
+
+
+class LlamaCpp:
+    def __init__(self, gguf):
+        from llama_cpp_py_sync import _cffi_bindings as bindings
+        self.ffi, self.lib = bindings.get_ffi(), bindings.get_lib()
+        self.quiet = self.ffi.callback("void(int, const char *, void *)", lambda *_: None)
+        try:
+            self.lib.llama_log_set(self.quiet, self.ffi.NULL)
+        except Exception:  # the type of the callback's first argument differs between versions
+            pass
+        parameters = self.lib.llama_model_default_params()
+        parameters.vocab_only = True
+        self.model = self.lib.llama_model_load_from_file(str(gguf).encode(), parameters)
+        if self.model == self.ffi.NULL:
+            raise RuntimeError(f"llama.cpp does not load {gguf}")
+        self.vocab = self.lib.llama_model_get_vocab(self.model)
+
+    def encode_one(self, text, add_special, parse_special):
+        room = len(text) + 8
+        out = self.ffi.new("int32_t[]", room)
+        count = self.lib.llama_tokenize(self.vocab, text, len(text), out, room, add_special, parse_special)
+        if count < 0:
+            out = self.ffi.new("int32_t[]", -count)
+            count = self.lib.llama_tokenize(self.vocab, text, len(text), out, -count, add_special, parse_special)
+        return list(out[0:count])
+
+    def encode(self, texts, add_special=False, parse_special=False):
+        return [self.encode_one(t, add_special, parse_special) for t in texts]
+
+    def piece(self, token, show_special):
+        out = self.ffi.new("char[]", 1024)
+        count = self.lib.llama_token_to_piece(self.vocab, token, out, 1024, 0, show_special)
+        assert count >= 0
+        return self.ffi.buffer(out, count)[:]
+
+    def decode(self, ids, show_special=False):
+        """Piece by piece: llama_detokenize() also 'cleans' spaces of some kinds."""
+        return [b"".join(self.piece(i, show_special) for i in line) for line in ids]
+
+
+class HuggingFace:
+    def __init__(self, path):
+        from tokenizers import Tokenizer
+        self.tokenizer = Tokenizer.from_file(str(path))
+
+    def encode(self, texts, add_special=False, parse_special=False):
+        self.tokenizer.encode_special_tokens = not parse_special
+        return [self.tokenizer.encode(t.decode(), add_special_tokens=add_special).ids for t in texts]
+
+    def decode(self, ids, show_special=False):
+        return [self.tokenizer.decode(line, skip_special_tokens=not show_special).encode() for line in ids]
+
+
+def differences(ours, theirs, texts, expected=lambda text, parse_special: False):
+    """Texts whose ids differ, in all four modes, as (mode, text, ours, theirs); those that are expected to are left out."""
+    out = []
+    for add_special in (False, True):
+        for parse_special in (False, True):
+            left = ours.encode(texts, add_special, parse_special)
+            right = theirs.encode(texts, add_special, parse_special)
+            assert len(left) == len(right) == len(texts)
+            for text, a, b in zip(texts, left, right):
+                if a != b and not expected(text, parse_special):
+                    out.append(((add_special, parse_special), text, a, b))
+    return out
