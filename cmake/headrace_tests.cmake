@@ -14,6 +14,7 @@ if(test_sources)
   # The three warnings are g++ 12's false alarms on std::string literals that are inlined into assertions.
   target_compile_options(headrace_tests PRIVATE
     -fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+  target_include_directories(headrace_tests SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/third_party/pjrt)
   target_compile_definitions(headrace_tests PRIVATE HEADRACE_TESTDATA="${PROJECT_SOURCE_DIR}/testdata")
   set(shards 4)
   math(EXPR last_shard "${shards} - 1")

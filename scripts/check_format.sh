@@ -9,4 +9,4 @@ case "${1:-}" in
   --fix) mode=(-i) ;;
   *) die "usage: scripts/check_format.sh [--fix]" ;;
 esac
-git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.c' | xargs -0 -r clang-format-14 "${mode[@]}"
+git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.c' ':!third_party' | xargs -0 -r clang-format-14 "${mode[@]}"

@@ -25,8 +25,8 @@ CPU_FLAGS = (
 )
 
 
-def _compiler() -> tuple[str, str]:
-    """The path of iree-compile and its version."""
+def compiler() -> tuple[str, str]:
+    """The path of iree-compile and its version. Raises ``MissingExtra``."""
     try:
         from iree.compiler import version
         from iree.compiler.tools.binaries import find_tool
@@ -35,7 +35,8 @@ def _compiler() -> tuple[str, str]:
     return find_tool("iree-compile"), str(version.VERSION)
 
 
-def _runtime() -> Any:
+def runtime() -> Any:
+    """IREE's runtime. Raises ``MissingExtra``."""
     try:
         import iree.runtime
     except ImportError as error:
@@ -59,7 +60,7 @@ def compile_program(source: Path, cache: Path | None, flags: Sequence[str] = CPU
 
     Raises ``MissingExtra``, ``CompileError`` with the compiler's first lines.
     """
-    tool, version = _compiler()
+    tool, version = compiler()
     if cache is None:
         with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
             return _run(tool, source, Path(folder) / "model.vmfb", flags).read_bytes()
@@ -90,16 +91,16 @@ def compiled(directory: Path, manifest: Manifest, function: Function, vocabulary
     programs = []
     for program in function.targets.iree:
         if program.file not in modules:
-            _runtime()
-            modules[program.file] = _load(directory, manifest, compile_program(directory / program.file, cache), device)
+            runtime()
+            modules[program.file] = load_module(directory, manifest, compile_program(directory / program.file, cache), device)
         values = {s.name: program.symbols[s.name] for s in function.symbols if s.name in program.symbols}
         programs.append((values, _Program(program, *modules[program.file])))
     return CompiledFunction(function, vocabulary, programs)
 
 
-def _load(directory: Path, manifest: Manifest, code: bytes | Path, device: str) -> tuple[Any, str]:
+def load_module(directory: Path, manifest: Manifest, code: bytes | Path, device: str) -> tuple[Any, str]:
     """The context that holds the module with its parameters, and the module's name."""
-    rt = _runtime()
+    rt = runtime()
     config = rt.Config(device)
     instance = config.vm_instance
     # One index for all archives of a scope: of two providers with one scope IREE asks the first alone.

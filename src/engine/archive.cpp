@@ -66,24 +66,34 @@ Result<std::shared_ptr<const Archive>> Archive::open(const LoadedExport& loaded)
   return out;
 }
 
-Result<Archive::Bytes> Archive::bytes(const std::string& parameter) const {
+Result<const Archive::Entry*> Archive::find(const std::string& parameter) const {
   const auto found = entries_.find(parameter);
   if (found == entries_.end()) return fail(ErrorCode::kArchive, "parameter '{}' is not in the manifest", parameter);
-  const Entry& entry = found->second;
-  if (entry.file == nullptr)
+  if (found->second.file == nullptr)
     return fail(ErrorCode::kArchive, "parameter '{}': the export has no weights (made with --weights none)", parameter);
-  const std::scoped_lock guard(lock_);
-  if (entry.read == nullptr) {
-    try {
-      auto fresh = aligned_bytes(entry.length_bytes);
-      HR_TRY_STATUS(entry.file->read_at(entry.offset_bytes, {fresh.get(), entry.length_bytes}));
-      entry.read = std::move(fresh);
-    } catch (const std::bad_alloc&) {
-      return fail(ErrorCode::kMemoryLimit, "parameter '{}': no memory for its {} bytes", parameter, entry.length_bytes);
-    }
+  return &found->second;
+}
+
+Result<Archive::Bytes> Archive::read(const std::string& parameter) const {
+  HR_TRY(const Entry* entry, find(parameter));
+  try {
+    const auto fresh = aligned_bytes(entry->length_bytes);
+    const std::span<std::byte> bytes{fresh.get(), entry->length_bytes};
+    HR_TRY_STATUS(entry->file->read_at(entry->offset_bytes, bytes));
+    return Bytes{.dtype = entry->dtype, .shape = entry->shape, .bytes = bytes, .owner = fresh};
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kMemoryLimit, "parameter '{}': no memory for its {} bytes", parameter, entry->length_bytes);
   }
-  return Bytes{
-      .dtype = entry.dtype, .shape = entry.shape, .bytes = {entry.read.get(), entry.length_bytes}, .owner = entry.read};
+}
+
+Result<Archive::Bytes> Archive::bytes(const std::string& parameter) const {
+  HR_TRY(const Entry* entry, find(parameter));
+  const std::scoped_lock guard(lock_);
+  if (!entry->kept) {
+    HR_TRY(Bytes fresh, read(parameter));
+    entry->kept = std::move(fresh);
+  }
+  return *entry->kept;
 }
 
 template <class F>

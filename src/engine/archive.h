@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -34,6 +35,8 @@ class Archive {
   // Errors: kArchive when there is no such parameter, or it was not written (`--weights none`); kFileRead;
   // kMemoryLimit.
   [[nodiscard]] Result<Bytes> bytes(const std::string& parameter) const;
+  // The same, read anew and kept by nobody but the caller: for who places weights elsewhere.
+  [[nodiscard]] Result<Bytes> read(const std::string& parameter) const;
 
  private:
   struct Entry {
@@ -42,10 +45,11 @@ class Archive {
     const InputFile* file{};  // null when the parameter was not written
     uint64_t offset_bytes{};
     uint64_t length_bytes{};
-    mutable std::shared_ptr<std::byte> read = {};  // guarded by lock_
+    mutable std::optional<Bytes> kept = {};  // guarded by lock_
   };
 
   Archive() = default;
+  [[nodiscard]] Result<const Entry*> find(const std::string& parameter) const;
   std::unordered_map<std::string, InputFile> files_;
   std::unordered_map<std::string, Entry> entries_;
   mutable std::mutex lock_;

@@ -15,7 +15,7 @@ like a shell line but no shell runs it; its first word is `headrace` or any prog
 `needs: {model}` before the first step skips the case where that file is absent.
 
 Placeholders, in steps and in output: {tmp}, {data} (testdata/), {model} (the SmolLM2 GGUF), {version}. In output alone:
-{time} for a duration, {rate} for bytes per second, {hash} for 32 or 64 hex digits.
+{time} for a duration, {rate} for bytes or tokens per second, {hash} for 32 or 64 hex digits.
 
     run.py --headrace build/dev/headrace            compare; exit code 1 if a case differs
     run.py --headrace build/dev/headrace --rebase   write what the program does now into the cases: review the diff
@@ -38,7 +38,7 @@ ROOT = HERE.parents[1]
 MODEL = ".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 TIMEOUT_SECONDS = 300
 
-RATE = re.compile(r"\b\d+(\.\d+)? ?([kMGT]i?)?B/s")
+RATE = re.compile(r"\b\d+(\.\d+)?(e[+]\d+)? ?(([kMGT]i?)?B|tokens)/s")
 DURATION = re.compile(r"\b\d+(\.\d+)? ?(ns|us|ms|s|min)\b")
 HASH = re.compile(r"\b([0-9a-f]{64}|[0-9a-f]{32})\b")
 NO_NEWLINE = "\\ no newline at the end\n"

@@ -1,0 +1,215 @@
+"""IREE for the `headrace` program: a process that runs an export's functions, with buffers that stay on the device.
+
+``python -m headrace.worker FD`` talks over the socket FD, which the program made, and ends when that is closed. A message is
+``<u32 bytes of header> <u64 bytes of payload> header payload``, little-endian, the header JSON. The worker begins with
+``{"protocol": 1}``. Requests (``op``) and their replies:
+
+    open    directory, cache (null: none)       {}
+    load    file                                {}                               compiles and loads one module
+    upload  id, dtype, sizes + the elements     no reply; a fault is the next reply's
+    run     file, entry, arguments, results     {"values": [{"dtype", "sizes"}]} ids of buffers; results are made
+    read    id                                  {} + the elements
+
+Any request may carry ``free``, ids that are not used any more, after it is done. A failure is
+``{"error": "one line", "missing": true if something is not installed}``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+PROTOCOL = 1
+_HEAD = struct.Struct("<IQ")
+
+
+class Server:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._late: Exception | None = None  # of a request without a reply
+        self._session: Session | None = None
+
+    def run(self) -> None:
+        """Until the other side closes the connection."""
+        self._send({"protocol": PROTOCOL})
+        while (head := self._receive(_HEAD.size)) is not None:
+            header_bytes, payload_bytes = _HEAD.unpack(head)
+            header = json.loads(bytes(self._receive(header_bytes) or b"{}"))
+            payload = self._receive(payload_bytes)
+            self._answer(header, payload if payload is not None else bytearray())
+
+    def _answer(self, request: dict[str, Any], payload: bytearray) -> None:
+        silent = request["op"] == "upload"
+        reply, data = {}, b""
+        try:
+            if self._late is not None and not silent:
+                late, self._late = self._late, None
+                raise late
+            reply, data = self._do(request, payload)
+        except Exception as error:  # whatever a library raises is the program's to report
+            if silent:
+                self._late = error
+            reply, data = _failure(error), b""
+        if self._session is not None:
+            self._session.free(request.get("free", ()))
+        if not silent:
+            self._send(reply, data)
+
+    def _do(self, request: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], Any]:
+        op = request["op"]
+        if op == "open":
+            self._session = Session(request["directory"], request["cache"])
+            return {}, b""
+        if self._session is None:
+            raise RuntimeError(f"'{op}' before 'open'")
+        if op == "load":
+            self._session.load(request["file"])
+            return {}, b""
+        if op == "upload":
+            self._session.upload(request["id"], request["dtype"], request["sizes"], payload)
+            return {}, b""
+        if op == "run":
+            return {"values": self._session.run(request)}, b""
+        if op == "read":
+            return {}, self._session.read(request["id"])
+        raise RuntimeError(f"no request '{op}'")
+
+    def _receive(self, count: int) -> bytearray | None:
+        """None when the other side has closed the connection."""
+        out = bytearray(count)
+        view, done = memoryview(out), 0
+        while done < count:
+            got = self._connection.recv_into(view[done:])
+            if got == 0:
+                return None
+            done += got
+        return out
+
+    def _send(self, header: dict[str, Any], payload: Any = b"") -> None:
+        text = json.dumps(header).encode()
+        self._connection.sendall(_HEAD.pack(len(text), len(payload)) + text)
+        if len(payload):
+            self._connection.sendall(payload)
+
+
+class Session:
+    """An export and its buffers."""
+
+    def __init__(self, directory: str, cache: str | None) -> None:
+        from . import export, iree
+
+        self._iree = iree
+        self._runtime = iree.runtime()
+        iree.compiler()  # a missing one is to be told before anything else
+        self._export = export.load(directory)
+        self._cache = None if cache is None else Path(cache)
+        self._modules: dict[str, tuple[Any, str]] = {}
+        self._functions: dict[tuple[str, str], tuple[Any, Any]] = {}
+        self._buffers: dict[int, Any] = {}
+        self._device: Any = None
+        # numpy has no bf16: two bytes are two bytes.
+        types = self._runtime.HalElementType
+        self._types = {"i1": types.BOOL_8, "i8": types.SINT_8, "i16": types.SINT_16, "i32": types.SINT_32,
+                       "i64": types.SINT_64, "u8": types.UINT_8, "u16": types.UINT_16, "u32": types.UINT_32,
+                       "u64": types.UINT_64, "f16": types.FLOAT_16, "bf16": types.BFLOAT_16, "f32": types.FLOAT_32,
+                       "f64": types.FLOAT_64}
+        self._names = {int(value): name for name, value in self._types.items()}
+
+    def load(self, file: str) -> None:
+        if file in self._modules:
+            return
+        code = self._iree.compile_program(self._export.directory / file, self._cache)
+        context, module = self._iree.load_module(self._export.directory, self._export.manifest, code, "local-task")
+        self._modules[file] = context, module
+        self._device = context.config.device
+
+    def upload(self, id: int, dtype: str, sizes: list[int], payload: bytearray) -> None:
+        import numpy as np
+
+        usage = self._runtime.BufferUsage.DEFAULT | self._runtime.BufferUsage.MAPPING
+        buffer = self._device.allocator.allocate_buffer_copy(
+            memory_type=self._runtime.MemoryType.DEVICE_LOCAL, allowed_usage=int(usage), device=self._device,
+            buffer=np.frombuffer(payload, dtype=np.uint8), element_type=self._types["u8"])
+        self._buffers[id] = self._runtime.HalBufferView(buffer.get_buffer(), tuple(sizes), int(self._types[dtype]))
+
+    def run(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        context, function = self._function(request["file"], request["entry"])
+        runtime = self._runtime
+        arguments = runtime.VmVariantList(len(request["arguments"]))
+        for id in request["arguments"]:
+            arguments.push_ref(self._buffers[id])
+        results = runtime.VmVariantList(len(request["results"]))
+        context.vm_context.invoke(function, arguments, results)
+        if results.size != len(request["results"]):
+            raise RuntimeError(f"{request['entry']}: {results.size} results, expected {len(request['results'])}")
+        values = []
+        for i, id in enumerate(request["results"]):
+            view = results.get_as_object(i, runtime.HalBufferView)
+            self._buffers[id] = view
+            values.append({"dtype": self._names.get(int(view.element_type), "?"), "sizes": list(view.shape)})
+        return values
+
+    def read(self, id: int) -> memoryview:
+        import numpy as np
+
+        view = self._buffers[id]
+        mapped = view.get_buffer().map()
+        return memoryview(np.array(mapped.asarray((view.byte_length,), np.dtype(np.uint8))))
+
+    def free(self, ids: list[int]) -> None:
+        for id in ids:
+            self._buffers.pop(id, None)
+
+    def _function(self, file: str, entry: str) -> tuple[Any, Any]:
+        if (file, entry) not in self._functions:
+            self.load(file)
+            context, module = self._modules[file]
+            # "<module>.<function>", and both may have dots.
+            name = entry.removeprefix(module + ".")
+            function = context.modules[module].vm_module.lookup_function(name)
+            if function is None:
+                raise RuntimeError(f"no function '{name}' in module '{module}'")
+            self._functions[file, entry] = context, function
+        return self._functions[file, entry]
+
+
+def _failure(error: Exception) -> dict[str, Any]:
+    from .errors import MissingExtra
+
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    text = lines[0] if lines else type(error).__name__
+    return {"error": text, "missing": isinstance(error, MissingExtra)}
+
+
+def _end_with(connection: socket.socket) -> None:
+    """Ends this process, and a compiler it started, once the other side is gone, whatever it is doing."""
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP)
+    while not poll.poll():
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait(2)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _stop(*_: Any) -> None:
+    raise SystemExit(0)
+
+
+def main() -> None:
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGTERM, _stop)  # an exception: a compiler that runs is killed and its output removed
+    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+    Server(connection).run()
+
+
+if __name__ == "__main__":
+    main()

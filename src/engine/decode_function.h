@@ -1,0 +1,25 @@
+// Which functions of an export a decoder can call: the manifest read against the forms of docs/manifest.md. Internal to
+// the engine part.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "engine/decoder.h"
+
+namespace headrace {
+
+// The function, where the export has it and the engine a program for it; nothing where not. Errors: kInput when it is
+// there but has another form, or a batch other than 1.
+[[nodiscard]] Result<std::optional<DecodeFunction>> find_decode_function(const Manifest& manifest,
+                                                                         std::span<const EngineProgram> programs,
+                                                                         std::string_view function);
+
+// Ids are below it: what the logits have room for, and what the tokenizer says. Errors: kInput when nothing says so.
+[[nodiscard]] Result<int64_t> vocabulary_of(const Manifest& manifest);
+
+// How many tokens the caches of a function with position can hold. Errors: kInput when its shapes do not tell.
+[[nodiscard]] Result<int64_t> cache_capacity(const Manifest& manifest, const DecodeFunction& function);
+
+}  // namespace headrace
