@@ -145,7 +145,8 @@ Run declare_run(CLI::App& app) {
   app.add_option("--tokens", typed->tokens, "Token ids, comma-separated, for the argument tokens")->type_name("IDS");
   app.add_option("--input", typed->inputs,
                  "An argument: NAME=FILE.npy, NAME=INTEGERS or NAME=zeros; NAME 'caches' means all of them")
-      ->type_name("NAME=VALUE");
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
   app.add_option("-o,--output", typed->output,
                  "Write the first result as a .npy file, or with a / at the end all of them into a directory")
       ->type_name("FILE");
