@@ -195,7 +195,7 @@ def _end_with(connection: socket.socket) -> None:
     poll.register(connection, select.POLLRDHUP)
     while not poll.poll():
         pass
-    os.kill(os.getpid(), signal.SIGTERM)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)  # wakes it where it waits for a compiler
     threading.Event().wait(2)
     os.killpg(0, signal.SIGKILL)
 

@@ -87,8 +87,10 @@ def test_a_missing_file_is_named(exported):
 
 
 def test_pythons_without_the_packages(exported, tmp_path):
-    assert "No module named headrace" in error_of(run_on("iree", exported, "--python", sys.executable, cwd=tmp_path),
-                                                  "engine-missing")
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
+    bare.chmod(0o755)
+    assert "No module named 'headrace'" in error_of(run_on("iree", exported, "--python", bare, cwd=tmp_path), "engine-missing")
     # The package is there, and iree.runtime cannot be imported.
     (tmp_path / "iree").mkdir()
     (tmp_path / "iree/__init__.py").write_text("")

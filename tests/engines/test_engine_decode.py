@@ -1,0 +1,109 @@
+"""`headrace generate` with caches on the three engines: the golden continuation under every policy that an engine takes, prompts that
+run as chunks, caches that fill up."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ZOO = Path(__file__).resolve().parents[2] / "testdata/zoo"
+FUNCTIONS = ["--functions", "prefill,chunk,decode"]
+POLICIES = {
+    "static": (("interp", "xla", "iree"), ["--kv", "static:40"]),
+    "ring": (("interp", "xla", "iree"), ["--kv", "static:40", "--kv-local", "ring"]),
+    "token": (("interp", "xla", "iree"), ["--kv", "static:40", "--result", "token"]),
+    "logits": (("interp", "xla", "iree"), ["--kv", "static:40", "--result", "logits"]),
+    "concat": (("interp", "iree"), ["--kv", "concat"]),
+    "globals": (("interp", "iree"), ["--kv", "static:40", "--kv-storage", "globals"]),
+}
+CASES = [(policy, engine) for policy, (engines, _) in POLICIES.items() for engine in engines]
+
+
+@pytest.fixture(scope="module")
+def headrace(headrace_bin, compiled_cache):
+    environment = {**os.environ, "VIRTUAL_ENV": sys.prefix, "HEADRACE_PYTHON": sys.executable, "XDG_CACHE_HOME": str(compiled_cache)}
+
+    def run(*arguments):
+        return subprocess.run([headrace_bin, *map(str, arguments)], env=environment, capture_output=True, text=True,
+                              check=False, timeout=600)
+
+    return run
+
+
+def prompts(model):
+    return json.loads((ZOO / model / "golden.json").read_text())["prompts"]
+
+
+def ids(tokens):
+    return ",".join(map(str, tokens))
+
+
+def exported(make_export, model, policy):
+    _, options = POLICIES[policy]
+    target = "iree,xla" if "xla" in POLICIES[policy][0] else "iree"
+    return make_export(ZOO / model / f"{model}.f32.gguf", "4,16", target, *FUNCTIONS, *options)
+
+
+@pytest.mark.parametrize("model", ["llama", "gemma3"])
+@pytest.mark.parametrize("policy, engine", CASES)
+def test_continuations(make_export, headrace, model, policy, engine):
+    """Prompts of 7 and more tokens in programs of 4 and 16."""
+    export = exported(make_export, model, policy)
+    for prompt in prompts(model):
+        done = headrace("generate", export, "--tokens", ids(prompt["ids"]), "--max-tokens", len(prompt["greedy"]), "--ignore-eos",
+                        "--engine", engine, "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["tokens"] == prompt["greedy"]
+
+
+@pytest.mark.parametrize("model", ["llama", "gemma3"])
+@pytest.mark.parametrize("engine", ["interp", "xla", "iree"])
+def test_long_prompts_and_full_caches(make_export, headrace, engine, model):
+    """Of a text of 40 tokens each beginning predicts what `score` predicts; the cache of 40 takes no token more."""
+    score = make_export(ZOO / model / f"{model}.f32.gguf", 40)
+    cached = exported(make_export, model, "static")
+    text = [t for p in prompts(model) for t in p["ids"] + p["greedy"]]
+    text = (text * 4)[:40]
+    for count in (1, 4, 5, 16, 17, 20, 33, 39, 40):
+        made = [json.loads(headrace("generate", export, "--tokens", ids(text[:count]), "--max-tokens", 1, "--ignore-eos",
+                                    "--engine", which, "--json").stdout)["tokens"]
+                for export, which in ((score, "interp"), (cached, engine))]
+        assert made[0] == made[1], count
+    done = headrace("generate", cached, "--tokens", ids(text[:38]), "--max-tokens", 9, "--ignore-eos", "--engine", engine, "--json")
+    assert done.returncode == 1 and json.loads(done.stdout)["error"]["code"] == "cache-full"
+    assert done.stderr == ("error: the cache is full: it holds 40 of 40 tokens, 1 more do not fit (headrace export --kv)\n")
+    done = headrace("generate", cached, "--tokens", ids([1] * 41), "--engine", engine)
+    assert done.stderr == "error: 41 tokens, more than the cache's capacity of 40 (headrace export --kv)\n"
+
+
+@pytest.mark.parametrize("engine", ["interp", "xla", "iree"])
+def test_run_with_caches(make_export, headrace, tmp_path, engine):
+    """prefill, then decode, by `run`: caches go through files."""
+    export = exported(make_export, "llama", "static")
+    (prompt, *_) = prompts("llama")
+    done = headrace("run", export, "prefill", "--tokens", ids(prompt["ids"]), "--engine", engine, "-o", f"{tmp_path}/one/", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["top"][0]["id"] == prompt["greedy"][0]
+    caches = [f"--input={p.stem}={p}" for p in (tmp_path / "one").glob("cache.*.npy")]
+    assert len(caches) == 4
+    done = headrace("run", export, "decode", "--tokens", prompt["greedy"][0], "--input", f"position={len(prompt['ids'])}", *caches,
+                    "--engine", engine, "--json", "-o", tmp_path / "logits.npy")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["top"][0]["id"] == prompt["greedy"][1]
+    assert np.load(tmp_path / "logits.npy").shape == (1, 320)
+    # From nothing, and beyond what there is.
+    common = ["run", export, "decode", "--tokens", "5", "--input", "caches=zeros", "--engine", engine]
+    assert headrace(*common, "--input", "position=0").returncode == 0
+    for position, part in ((40, "the cache is full: 1 tokens at position 40 of 40"), (-1, "position -1, expected 0 or more")):
+        done = headrace(*common, "--input", f"position={position}")
+        assert done.returncode == 1 and part in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_batch_is_refused(make_export, headrace):
+    export = make_export(ZOO / "llama/llama.f32.gguf", 4, "iree,xla", *FUNCTIONS, "--kv", "static:8", "--batch", "2")
+    done = headrace("generate", export, "--tokens", "1,2")
+    assert done.returncode == 1 and "only a batch of 1 can be continued" in done.stderr and len(done.stderr.splitlines()) == 1
