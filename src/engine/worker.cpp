@@ -161,7 +161,7 @@ Result<Worker> Worker::start(const std::string& program, const std::vector<std::
 
 Status Worker::greet() {
   if (!wait_for_greeting()) {
-    end();
+    static_cast<void>(end());
     return fail(ErrorCode::kEngineMissing, "no greeting from it within a minute");
   }
   auto greeting = receive();
@@ -199,42 +199,41 @@ Worker& Worker::operator=(Worker&& other) noexcept {
 }
 
 Worker::~Worker() {
-  end();
+  static_cast<void>(end());
   if (errors_ >= 0) ::close(errors_);
 }
 
-// Closing the socket asks it to end; a worker that does not is killed with all it started.
-void Worker::end() {
-  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
-  if (process_ < 0) return;
-  using std::chrono::milliseconds;
+// Waits, unreaped, until it has ended; false when it has not by then.
+bool Worker::wait_for_end(int milliseconds) const {
   constexpr int kStep = 5;
-  for (int waited = 0; waited < kEndMilliseconds; waited += kStep) {
-    if (::waitpid(process_, nullptr, WNOHANG) != 0) {
-      process_ = -1;
-      return;
-    }
-    std::this_thread::sleep_for(milliseconds(kStep));
+  for (int waited = 0; waited <= milliseconds; waited += kStep) {
+    siginfo_t ended{};
+    if (::waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0)
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kStep));
   }
+  return false;
+}
+
+// Closing the socket asks it to end. Whatever is left of its group is killed before its number can be another's.
+int Worker::end() {
+  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  if (process_ < 0) return 0;
+  static_cast<void>(wait_for_end(kEndMilliseconds));
   ::kill(-process_, SIGKILL);
-  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  int status = 0;
+  while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
   process_ = -1;
+  return status;
 }
 
 std::string Worker::post_mortem() {
-  int status = 0;
-  std::string how = "the worker closed the connection";
   // The stream ends a moment before the process does.
-  for (int i = 0; i < 200 && process_ >= 0; ++i) {
-    if (::waitpid(process_, &status, WNOHANG) == process_) {
-      how = fmt::format("the worker died ({})", how_it_ended(status));
-      process_ = -1;
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  end();
+  const bool died = process_ >= 0 && wait_for_end(kEndMilliseconds);
+  const int status = end();
+  const std::string how =
+      died ? fmt::format("the worker died ({})", how_it_ended(status)) : "the worker closed the connection";
   const std::string said = last_line(errors_);
   return said.empty() ? how : fmt::format("{}: {}", how, said);
 }
@@ -270,14 +269,14 @@ Result<nlohmann::json> Worker::receive(std::span<std::byte> payload) {
   std::memcpy(&head.header_bytes, raw.data(), sizeof head.header_bytes);
   std::memcpy(&head.payload_bytes, raw.data() + sizeof head.header_bytes, sizeof head.payload_bytes);
   if (head.header_bytes > kMaxHeaderBytes) {
-    end();
+    static_cast<void>(end());
     return fail(ErrorCode::kEngine, "the worker's reply has a header of {} bytes", head.header_bytes);
   }
   std::string text(head.header_bytes, '\0');
   if (!receive_all(std::as_writable_bytes(std::span(text)))) return fail(ErrorCode::kEngine, "{}", post_mortem());
   auto header = parse_bounded_json(text, ErrorCode::kEngine, "the worker's reply");
   if (!header || !header->is_object()) {
-    end();
+    static_cast<void>(end());
     if (!header) return fail(std::move(header).error());
     return fail(ErrorCode::kEngine, "the worker's reply is no object");
   }
@@ -288,7 +287,7 @@ Result<nlohmann::json> Worker::receive(std::span<std::byte> payload) {
                 one_line(error->is_string() ? error->get<std::string>() : error->dump()));
   }
   if (head.payload_bytes != payload.size()) {
-    end();
+    static_cast<void>(end());
     return fail(ErrorCode::kEngine, "the worker's reply has {} bytes, expected {}", head.payload_bytes, payload.size());
   }
   if (!receive_all(payload)) return fail(ErrorCode::kEngine, "{}", post_mortem());

@@ -44,7 +44,9 @@ class Worker {
   [[nodiscard]] Status greet();
   // Why it is not there any more, in words. Ends it.
   [[nodiscard]] std::string post_mortem();
-  void end();
+  [[nodiscard]] bool wait_for_end(int milliseconds) const;
+  // Its status, as waitpid has it.
+  int end();
 
   pid_t process_ = -1;
   int socket_ = -1;
