@@ -46,8 +46,12 @@ class AddedTokens {
   [[nodiscard]] std::vector<Match> leftmost_longest(std::string_view text, bool parse_special) const;
   [[nodiscard]] std::vector<Match> longest_first(std::string_view text, bool parse_special) const;
 
+  // Index of the longest token that the text starts with from `at` on, -1 without.
+  [[nodiscard]] int32_t longest_at(std::string_view text, size_t at) const;
+
   std::vector<AddedToken> tokens_;
-  ByteTrie trie_;  // values are indices into tokens_
+  std::vector<int32_t> shorter_;  // by index: the longest other token that it starts with, -1 without
+  ByteTrie trie_;                 // values are indices into tokens_
   Order order_{};
 };
 

@@ -1,9 +1,9 @@
 #include "tokenizer/hf_components.h"
 
-#include <array>
 #include <string>
 #include <utility>
 
+#include "tokenizer/base64.h"
 #include "tokenizer/hf_member.h"
 #include "tokenizer/utf8.h"
 
@@ -11,29 +11,6 @@ namespace headrace {
 namespace {
 
 using Json = nlohmann::json;
-
-// RFC 4648, with padding or without; white space is not allowed.
-std::optional<std::string> from_base64(std::string_view text) {
-  while (text.ends_with('=')) text.remove_suffix(1);
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::array<int, 256> value{};
-  value.fill(-1);
-  for (size_t i = 0; i < kDigits.size(); ++i) value[static_cast<unsigned char>(kDigits[i])] = static_cast<int>(i);
-  std::string out;
-  unsigned bits = 0;
-  unsigned held = 0;
-  for (const char c : text) {
-    const int digit = value[static_cast<unsigned char>(c)];
-    if (digit < 0) return std::nullopt;
-    held = (held << 6U | static_cast<unsigned>(digit)) & 0xFFFFU;
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      out += static_cast<char>(held >> bits & 0xFFU);
-    }
-  }
-  return out;
-}
 
 // A pattern, {"String": s} or {"Regex": r}: what to look for, and whether as an expression.
 struct Pattern {
@@ -182,7 +159,10 @@ Result<SplitterStage> make_stage(const HfStep& step, const std::string& type) {
     return split_by(R"([\p{P}\x21-\x2F\x3A-\x40\x5B-\x60\x7B-\x7E])", behavior, step);
   }
   if (type == "WhitespaceSplit") return split_by(R"(\s)", SplitBehavior::kRemoved, step);
-  if (type == "Whitespace") return split_by(R"(\w+|[^\w\s]+)", SplitBehavior::kRemoved, step, /*invert=*/true);
+  if (type == "Whitespace") {  // its \w is that of Rust's regex crate, which has the join controls in it
+    constexpr std::string_view kWords = R"([\w\x{200C}\x{200D}]+|[^\w\s\x{200C}\x{200D}]+)";
+    return split_by(kWords, SplitBehavior::kRemoved, step, /*invert=*/true);
+  }
   if (type == "CharDelimiterSplit") {
     HR_TRY_STATUS(step.only({"delimiter"}));
     HR_TRY(const std::string delimiter, step.text("delimiter"));

@@ -170,4 +170,29 @@ Result<HfTokenizerJson> parse_hf_tokenizer_json(std::string_view text, std::stri
   return out;
 }
 
+std::string to_text(const HfTokenizerJson& json) {
+  Json root = json.root;
+  Json model = root["model"];
+  root.erase("model");
+  std::string out = root.dump();
+  out.back() = ',';
+  out += "\n\"model\": " + model.dump();
+  out.back() = ',';
+  out += fmt::format("\n\"vocab\": {}", json.scored ? "[" : "{");
+  const char* separator = "\n";
+  for (const auto& [piece, number] : json.vocabulary) {
+    out += json.scored ? fmt::format("{}[{}, {}]", separator, Json(piece).dump(), number)
+                       : fmt::format("{}{}: {}", separator, Json(piece).dump(), static_cast<int64_t>(number));
+    separator = ",\n";
+  }
+  out += json.scored ? "\n]" : "\n}";
+  separator = ",\n\"merges\": [\n";
+  for (size_t i = 0; i + 1 < json.merges.size(); i += 2) {
+    out += fmt::format("{}[{}, {}]", separator, Json(json.merges[i]).dump(), Json(json.merges[i + 1]).dump());
+    separator = ",\n";
+  }
+  if (!json.scored) out += json.merges.empty() ? ",\n\"merges\": []" : "\n]";
+  return out + "}}\n";
+}
+
 }  // namespace headrace

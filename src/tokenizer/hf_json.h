@@ -24,4 +24,7 @@ struct HfTokenizerJson {
 // tokenizer), kConfigValue (a vocabulary or merges of another form).
 [[nodiscard]] Result<HfTokenizerJson> parse_hf_tokenizer_json(std::string_view text, std::string_view place);
 
+// A tokenizer.json again; vocabulary and merges a line each.
+[[nodiscard]] std::string to_text(const HfTokenizerJson& json);
+
 }  // namespace headrace

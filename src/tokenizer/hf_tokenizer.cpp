@@ -42,10 +42,10 @@ Result<MergeTable> ranked_merges(const std::vector<std::string>& merges, const P
 
 class HfBuilder {
  public:
-  explicit HfBuilder(HfTokenizerJson json)
-      : json_(std::move(json)), root_(json_.root, "tokenizer"), parts_(std::make_shared<TokenizerParts>()) {}
+  explicit HfBuilder(const HfTokenizerJson& json)
+      : json_(json), root_(json_.root, "tokenizer"), parts_(std::make_shared<TokenizerParts>()) {}
 
-  Result<Tokenizer> run() {
+  Result<Tokenizer> run(const HfFrame& frame) {
     HR_TRY_STATUS(root_.only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
                               "post_processor", "decoder", "model"}));
     if (!root_.member("model").is_object()) return fail(ErrorCode::kConfigValue, "model is not an object");
@@ -61,11 +61,49 @@ class HfBuilder {
     HR_TRY_STATUS(type == "BPE" ? set_bpe(model, pretokenizer.byte_level)
                                 : set_unigram(model, pretokenizer.byte_level));
     HR_TRY_STATUS(set_frame(root_.member("post_processor")));
+    if (Status framed = apply(frame); !framed) parts_->refused = std::move(framed).error();
     HR_TRY(parts_->decoder, make_hf_decoder(root_.member("decoder")));
     return Tokenizer(std::move(parts_));
   }
+  // Whether the frame is another than tokenizer.json alone would make.
+  [[nodiscard]] bool reframed() const { return reframed_; }
 
  private:
+  // A token that tokenizer_config.json names.
+  Result<int64_t> config_token(std::string_view name, const std::string& text) const {
+    const int32_t id = parts_->index.find(text);
+    if (id >= 0) return id;
+    return fail(ErrorCode::kConfigValue, "tokenizer_config.json: {} '{}' is not in the vocabulary", name, text);
+  }
+
+  Status apply(const HfFrame& frame) {
+    if (const int32_t id = parts_->index.find(frame.bos); id >= 0) parts_->bos = id;
+    if (frame.decides) {
+      std::vector<int64_t> prefix, suffix;
+      if (frame.add_bos.value_or(true)) {
+        HR_TRY(prefix.emplace_back(), config_token("bos_token", frame.bos));
+      }
+      if (frame.add_eos.value_or(false)) {
+        HR_TRY(suffix.emplace_back(), config_token("eos_token", frame.eos));
+      }
+      reframed_ = prefix != parts_->prefix || suffix != parts_->suffix;
+      parts_->prefix = std::move(prefix);
+      parts_->suffix = std::move(suffix);
+      return {};
+    }
+    const auto contradicts = [](const std::optional<bool>& says, bool is) { return says && *says != is; };
+    const auto holds = [&](const std::vector<int64_t>& ids, const std::string& token) {
+      return std::ranges::find(ids, int64_t{parts_->index.find(token)}) != ids.end();
+    };
+    for (const auto& [name, says, is] : {std::tuple{"add_bos_token", frame.add_bos, holds(parts_->prefix, frame.bos)},
+                                         {"add_eos_token", frame.add_eos, holds(parts_->suffix, frame.eos)}})
+      if (contradicts(says, is))
+        return fail(ErrorCode::kConfigValue,
+                    "tokenizer_config.json: {} is {}, and the post_processor of tokenizer.json says otherwise", name,
+                    *says);
+    return {};
+  }
+
   Status set_vocabulary(const std::string& type) {
     if (json_.scored != (type == "Unigram"))
       return fail(ErrorCode::kConfigValue, "model.vocab: {}, expected {}",
@@ -74,7 +112,7 @@ class HfBuilder {
     if (json_.vocabulary.empty()) return fail(ErrorCode::kConfigValue, "model.vocab: no pieces");
     std::vector<std::string>& pieces = parts_->model_pieces;
     for (size_t i = 0; i < json_.vocabulary.size(); ++i) {
-      auto& [piece, number] = json_.vocabulary[i];
+      const auto& [piece, number] = json_.vocabulary[i];
       const double id = json_.scored ? static_cast<double>(i) : number;
       if (id < 0 || id >= static_cast<double>(kMostIds) || id != std::floor(id))
         return fail(ErrorCode::kConfigValue, "model.vocab: piece '{}' has id {}, expected an integer below {}", piece,
@@ -312,19 +350,46 @@ class HfBuilder {
     return {};
   }
 
-  HfTokenizerJson json_;
+  const HfTokenizerJson& json_;
   HfStep root_;
   std::shared_ptr<TokenizerParts> parts_;
+  bool reframed_ = false;
   PieceIndex model_index_;  // of parts_->model_pieces
 };
 
 }  // namespace
 
-Result<Tokenizer> parse_hf_tokenizer(std::string_view text, std::string_view place) {
-  HR_TRY(HfTokenizerJson json, parse_hf_tokenizer_json(text, place));
-  auto tokenizer = HfBuilder(std::move(json)).run();
+Result<Tokenizer> parse_hf_tokenizer(std::string_view text, std::string_view place, const HfFrame& frame) {
+  HR_TRY(const HfTokenizerJson json, parse_hf_tokenizer_json(text, place));
+  auto tokenizer = HfBuilder(json).run(frame);
   if (!tokenizer) return fail(std::move(tokenizer).error().in(place));
   return tokenizer;
+}
+
+Result<std::string> frame_hf_tokenizer(std::string text, std::string_view place, const HfFrame& frame) {
+  HR_TRY(HfTokenizerJson json, parse_hf_tokenizer_json(text, place));
+  HfBuilder builder(json);
+  const auto tokenizer = builder.run(frame);
+  if (!tokenizer) return fail(Error(tokenizer.error()).in(place));
+  if (!builder.reframed()) return text;
+  const TokenizerParts& parts = tokenizer->parts();
+  Json single = Json::array();
+  Json tokens = Json::object();
+  const auto add = [&](int64_t id) {
+    const std::string& piece = parts.pieces[static_cast<size_t>(id)];
+    single.push_back({{"SpecialToken", {{"id", piece}, {"type_id", 0}}}});
+    tokens[piece] = {{"id", piece}, {"ids", {id}}, {"tokens", {piece}}};
+  };
+  for (const int64_t id : parts.prefix) add(id);
+  single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+  for (const int64_t id : parts.suffix) add(id);
+  Json pair = single;
+  pair.push_back({{"Sequence", {{"id", "B"}, {"type_id", 1}}}});
+  json.root["post_processor"] = {{"type", "TemplateProcessing"},
+                                 {"single", std::move(single)},
+                                 {"pair", std::move(pair)},
+                                 {"special_tokens", std::move(tokens)}};
+  return to_text(json);
 }
 
 }  // namespace headrace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "formats/file.h"
@@ -104,6 +105,22 @@ Status run_lines(const Tokenizer& tokenizer, const Typed& typed, Output& output)
   return {};
 }
 
+// A tokenizer.json or an export's tokenizer file by name, a directory with the former, or a checkpoint.
+Result<Tokenizer> open_tokenizer(const std::string& path, Output& output) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_directory(path, error) && !fs::exists(fs::path(path) / "config.json", error) &&
+      fs::exists(fs::path(path) / "tokenizer.json", error))
+    return load_tokenizer((fs::path(path) / "tokenizer.json").string());
+  if (path.ends_with(".json") && !path.ends_with(".index.json")) return load_tokenizer(path);
+  Warnings warnings;
+  HR_TRY(const Checkpoint checkpoint, open_checkpoint(path, warnings));
+  output.warnings(warnings);
+  auto tokenizer = read_tokenizer(checkpoint);
+  if (!tokenizer) return fail(std::move(tokenizer).error().in(path));
+  return tokenizer;
+}
+
 Status run_tokenize(const Typed& typed, Output& output) {
   const bool has_text = typed.text_option->count() > 0;
   const bool decodes = typed.ids_option->count() > 0;
@@ -112,27 +129,25 @@ Status run_tokenize(const Typed& typed, Output& output) {
     wrong_usage("TEXT, --file, --lines and --detokenize: one of them");
   if (lines && decodes && !typed.ids.empty()) wrong_usage("--detokenize with --lines takes no ids of its own");
   if (!lines && decodes && typed.ids.empty()) wrong_usage("--detokenize: ids are missing");
-  Warnings warnings;
-  HR_TRY(const Checkpoint checkpoint, open_checkpoint(typed.model, warnings));
-  output.warnings(warnings);
-  auto tokenizer = read_tokenizer(checkpoint);
-  if (!tokenizer) return fail(std::move(tokenizer).error().in(typed.model));
-  if (decodes) return lines ? run_lines(*tokenizer, typed, output) : print_text(*tokenizer, typed, output);
-  if (auto refused = tokenizer->cannot_encode()) return fail((*std::move(refused)).in(typed.model));
-  if (lines) return run_lines(*tokenizer, typed, output);
+  HR_TRY(const Tokenizer tokenizer, open_tokenizer(typed.model, output));
+  if (decodes) return lines ? run_lines(tokenizer, typed, output) : print_text(tokenizer, typed, output);
+  if (auto refused = tokenizer.cannot_encode()) return fail((*std::move(refused)).in(typed.model));
+  if (lines) return run_lines(tokenizer, typed, output);
   std::string text = typed.text;
   if (!has_text) {
     HR_TRY(text, contents(typed.file));
   }
-  HR_TRY(const auto ids, tokenizer->encode(text, {.add_special = !typed.bare, .parse_special = typed.special}));
-  return print_ids(*tokenizer, ids, output);
+  HR_TRY(const auto ids, tokenizer.encode(text, {.add_special = !typed.bare, .parse_special = typed.special}));
+  return print_ids(tokenizer, ids, output);
 }
 
 }  // namespace
 
 Run declare_tokenize(CLI::App& app) {
   auto typed = std::make_shared<Typed>();
-  app.add_option("MODEL", typed->model, "A checkpoint")->required()->type_name("");
+  app.add_option("MODEL", typed->model, "A checkpoint, a tokenizer.json, or a directory with one")
+      ->required()
+      ->type_name("");
   typed->text_option = app.add_option("TEXT", typed->text, "The text to encode")->type_name("");
   app.add_option("--file", typed->file, "A file with the text to encode, in place of TEXT")->type_name("FILE");
   typed->ids_option =

@@ -1,5 +1,6 @@
-"""Tokenizers that are not ours: llama.cpp (wheel llama-cpp-py-sync) and Hugging Face's tokenizers, behind one face, and ours by the program."""
+"""Tokenizers that are not ours: llama.cpp (package llama-cpp-python) and Hugging Face's tokenizers, behind one face, and ours by the program."""
 
+import ctypes
 import json
 import os
 import pathlib
@@ -32,7 +33,7 @@ class Ours:
         done = subprocess.run([find_program(), "tokenize", self.model, "--lines", str(self.file), *options], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr)
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        return [json.loads(line) for line in done.stdout.split("\n")[:-1]]
 
     def encode(self, texts, add_special=False, parse_special=False):
         return self._run([as_json(t) for t in texts], *([] if add_special else ["--bare"]), *(["--special"] if parse_special else []))
@@ -43,38 +44,38 @@ class Ours:
 
 
 class LlamaCpp:
+    """By llama-cpp-python's C interface."""
+
     def __init__(self, gguf):
-        from llama_cpp_py_sync import _cffi_bindings as bindings
-        self.ffi, self.lib = bindings.get_ffi(), bindings.get_lib()
-        self.quiet = self.ffi.callback("void(int, const char *, void *)", lambda *_: None)
-        try:
-            self.lib.llama_log_set(self.quiet, self.ffi.NULL)
-        except Exception:  # the type of the callback's first argument differs between versions
-            pass
-        parameters = self.lib.llama_model_default_params()
+        import llama_cpp
+        self.c = llama_cpp
+        self.quiet = llama_cpp.llama_log_callback(lambda *_: None)
+        llama_cpp.llama_log_set(self.quiet, None)
+        parameters = llama_cpp.llama_model_default_params()
         parameters.vocab_only = True
-        self.model = self.lib.llama_model_load_from_file(str(gguf).encode(), parameters)
-        if self.model == self.ffi.NULL:
+        self.model = llama_cpp.llama_model_load_from_file(str(gguf).encode(), parameters)
+        if not self.model:
             raise RuntimeError(f"llama.cpp does not load {gguf}")
-        self.vocab = self.lib.llama_model_get_vocab(self.model)
+        self.vocab = llama_cpp.llama_model_get_vocab(self.model)
 
     def encode_one(self, text, add_special, parse_special):
         room = len(text) + 8
-        out = self.ffi.new("int32_t[]", room)
-        count = self.lib.llama_tokenize(self.vocab, text, len(text), out, room, add_special, parse_special)
-        if count < 0:
-            out = self.ffi.new("int32_t[]", -count)
-            count = self.lib.llama_tokenize(self.vocab, text, len(text), out, -count, add_special, parse_special)
-        return list(out[0:count])
+        for _ in range(2):
+            out = (self.c.llama_token * room)()
+            count = self.c.llama_tokenize(self.vocab, text, len(text), out, room, add_special, parse_special)
+            if count >= 0:
+                break
+            room = -count
+        return list(out[:count])
 
     def encode(self, texts, add_special=False, parse_special=False):
         return [self.encode_one(t, add_special, parse_special) for t in texts]
 
     def piece(self, token, show_special):
-        out = self.ffi.new("char[]", 1024)
-        count = self.lib.llama_token_to_piece(self.vocab, token, out, 1024, 0, show_special)
+        out = ctypes.create_string_buffer(1024)
+        count = self.c.llama_token_to_piece(self.vocab, token, out, 1024, 0, show_special)
         assert count >= 0
-        return self.ffi.buffer(out, count)[:]
+        return out.raw[:count]
 
     def decode(self, ids, show_special=False):
         """Piece by piece: llama_detokenize() also 'cleans' spaces of some kinds."""

@@ -30,20 +30,22 @@ SPECIAL = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<s>", "</s>", "<bos>"
 ORDINARY = ("L", "M", "N", "P", "S", "Z")
 
 
-def _assigned():
-    """Characters by their block of 256. Unassigned ones change their class with the version of Unicode; private ones never do."""
+def _assigned(database):
+    """Characters by their block of 256."""
     blocks = {}
     for code in range(0x20, 0x110000):
-        if unicodedata.category(chr(code))[0] in ORDINARY and not 0xD800 <= code < 0xE000:
+        if database.category(chr(code))[0] in ORDINARY and not 0xD800 <= code < 0xE000:
             blocks.setdefault(code >> 8, []).append(chr(code))
     return list(blocks.values())
 
 
 class Texts:
-    def __init__(self, seed, special=SPECIAL):
+    """`database` says which characters there are: unicodedata, or unicodedata.ucd_3_2_0 where the other side's tables are old (a character
+    that is not in a table has another class there, and no decomposition)."""
+
+    def __init__(self, seed, database=unicodedata):
         self.random = random.Random(seed)
-        self.special = special
-        self.blocks = _assigned()
+        self.blocks = _assigned(database)
         self.early = [b for b in self.blocks if ord(b[0]) < 0x3000]
 
     def block(self):
@@ -67,7 +69,7 @@ class Texts:
                             (0.87, lambda: self.random.choice(CODE)), (0.93, lambda: self.random.choice(EMOJI))):
             if pick < share:
                 return make()
-        return self.random.choice(self.special)
+        return self.random.choice(SPECIAL)
 
     def text(self):
         return "".join(self.part() + (" " if self.random.random() < 0.3 else "") for _ in range(self.random.randint(1, 6)))
