@@ -1,7 +1,10 @@
 """Small tokenizers of every kind: tokenizer.json files by Hugging Face's trainers, GGUF files by gguf-py from any of ours."""
 
 import json
+import pathlib
 import random
+import re
+import unicodedata
 
 from texts import CODE, DIGITS, EMOJI, MARKS, WORDS
 
@@ -201,3 +204,143 @@ def charsmap():
 
 HF_KINDS = {f.__name__: f for f in (gpt2, roberta, llama3, qwen2, o200k, deepseek, smollm, digits_punctuation, whitespace, llama2, gemma, unknown_fused, unknown_single, unknown_dropped, t5,
                                     unigram_bytes)}
+
+
+def _writer(path):
+    import gguf
+    writer = gguf.GGUFWriter(str(path), "llama")
+    for add, value in ((writer.add_block_count, 1), (writer.add_context_length, 64), (writer.add_embedding_length, 32), (writer.add_feed_forward_length, 32), (writer.add_head_count, 1),
+                       (writer.add_layer_norm_rms_eps, 1e-5)):
+        add(value)
+    return writer
+
+
+def _finish(writer):
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+
+
+def byte_level_gguf(path, pre, source):
+    """The vocabulary of a byte-level tokenizer.json under a pre-tokenizer's name."""
+    import gguf
+    data = json.loads(source.read_text())
+    added = {t["id"]: t for t in data["added_tokens"]}
+    pieces = {**{i: p for p, i in data["model"]["vocab"].items()}, **{i: t["content"] for i, t in added.items()}}
+    count = max(pieces) + 1
+    writer = _writer(path)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre(pre)
+    writer.add_token_list([pieces[i] for i in range(count)])
+    writer.add_token_types([gguf.TokenType.CONTROL if added.get(i, {}).get("special") else gguf.TokenType.USER_DEFINED if i in added else gguf.TokenType.NORMAL for i in range(count)])
+    writer.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in data["model"]["merges"]])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    _finish(writer)
+
+
+def _sentencepiece(kind, size, **options):
+    """A trained SentencePiece model: its proto."""
+    import io
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2 as pb
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(list(corpus())), model_writer=model, model_type=kind, vocab_size=size, hard_vocab_limit=False, minloglevel=2, **options)
+    proto = pb.ModelProto()
+    proto.ParseFromString(model.getvalue())
+    return proto
+
+
+def sentencepiece_gguf(path, kind, add_space_prefix=True, remove_extra=False, user_defined=()):
+    """`llama`: BPE with byte pieces; `t5`: unigram with a map of characters."""
+    import gguf
+    bytes_too = kind == "llama"
+    proto = _sentencepiece("bpe" if bytes_too else "unigram", 1200, byte_fallback=bytes_too, user_defined_symbols=list(user_defined), character_coverage=0.999,
+                           **({"normalization_rule_name": "identity"} if bytes_too else {"normalization_rule_name": "nmt_nfkc"}))
+    writer = _writer(path)
+    writer.add_tokenizer_model(kind)
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list([p.piece for p in proto.pieces])
+    writer.add_token_scores([p.score for p in proto.pieces])
+    writer.add_token_types([p.type for p in proto.pieces])  # the numbers are SentencePiece's
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    writer.add_unk_token_id(0)
+    writer.add_add_space_prefix(add_space_prefix)
+    if not bytes_too:
+        writer.add_remove_extra_whitespaces(remove_extra)
+        writer.add_precompiled_charsmap(charsmap())
+    _finish(writer)
+
+
+GGUF_KINDS = {
+    "llama": dict(kind="llama"),
+    "llama_no_prefix": dict(kind="llama", add_space_prefix=False, user_defined=["<table>", "\u2581\u2581", "of the"]),
+    "t5": dict(kind="t5"),
+    "t5_no_prefix": dict(kind="t5", add_space_prefix=False),
+    "t5_remove_extra": dict(kind="t5", remove_extra=True),
+}
+
+
+def decodes_otherwise(data):
+    """Whether llama.cpp reads characters where Unicode sees none: overlong forms, surrogates."""
+    at = 0
+    while at < len(data):
+        lead = data[at]
+        length = 1 if lead < 0x80 else 0 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF8 else 0
+        whole = data[at:at + length]
+        if length == 0 or len(whole) < length or any(b & 0xC0 != 0x80 for b in whole[1:]):
+            at += 1
+            continue
+        try:
+            whole.decode()
+        except UnicodeDecodeError:
+            return True
+        at += length
+    return False
+
+
+def unassigned(data):
+    """Whether a text holds characters that Unicode 14 does not know: their classes depend on the version of the tables."""
+    return any(unicodedata.category(c) == "Cn" for c in data.decode(errors="replace"))
+
+
+# Kinds whose normalizers or classes come from tables of Unicode 9 or so in Hugging Face's library.
+OLD_TABLES = {"qwen2", "digits_punctuation", "whitespace"}
+
+
+def pretokenizers():
+    table = (pathlib.Path(__file__).resolve().parents[2] / "src/tokenizer/pretokenizers.def").read_text()
+    return re.findall(r'^HR_PRETOKENIZER\("([^"]+)"', table, re.MULTILINE)
+
+
+def gguf_kinds():
+    return [f"pre:{name}" for name in pretokenizers()] + [f"gguf:{name}" for name in GGUF_KINDS]
+
+
+def make_gguf(kind, folder, byte_level):
+    """The file of one of gguf_kinds(); `byte_level` is a byte-level tokenizer.json."""
+    path = folder / (kind.replace(":", "_") + ".gguf")
+    group, name = kind.split(":", 1)
+    if group == "pre":
+        byte_level_gguf(path, name, byte_level)
+    else:
+        sentencepiece_gguf(path, **GGUF_KINDS[name])
+    return path
+
+
+def explained(gguf):
+    """Which texts may differ from llama.cpp's ids, by docs/tokenizers.md."""
+    from gguf import GGUFReader
+    model = GGUFReader(str(gguf)).fields["tokenizer.ggml.model"].contents()
+    if model == "llama":
+        return lambda text, parse_special: not is_utf8(text)
+    return lambda text, parse_special: decodes_otherwise(text) or unassigned(text)
+
+
+def is_utf8(data):
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
