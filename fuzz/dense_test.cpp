@@ -123,13 +123,17 @@ const Dense kCases[] = {
      }},
     {"vocabulary", "pieces",
      [] {
-       return repeated(R"({"format":"headrace.vocabulary","version":1,"kind":"gpt2","pieces":["")", ",\"\"",
-                       R"(],"types":[1]})");
+       return repeated(
+           "{\n"
+           R"("format":"headrace.tokenizer","version":1,"model":"gpt2","pieces":["")",
+           ",\"\"", R"(],"types":[1]})");
      }},
     {"vocabulary", "bytes",
      [] {
-       return repeated(R"({"format":"headrace.vocabulary","version":1,"kind":"gpt2","types":[1],"pieces":[[0)", ",0",
-                       "]]}");
+       return repeated(
+           "{\n"
+           R"("format":"headrace.tokenizer","version":1,"model":"gpt2","types":[1],"pieces":[[0)",
+           ",0", "]]}");
      }},
     {"manifest", "long_string", [] { return kFormat + "\"" + std::string(kBytes, 'a') + "\"]}"; }},
     {"archive", "keys",

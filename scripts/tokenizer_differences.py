@@ -3,11 +3,13 @@
 difference that docs/tokenizers.md does not explain.
 
 usage: scripts/tokenizer_differences.py [--count N] [--seed N] [--kinds NAME,...] [--model GGUF]...   (default: 10,000 texts of every kind)
+       scripts/tokenizer_differences.py --write-digests    (testdata/tokenizer/llama_cpp.json, by llama.cpp alone)
 
 Kinds are those of tests/tokenizer/kinds.py, every name of src/tokenizer/pretokenizers.def (as pre:NAME), and the GGUF files given. Needs
 the wheels of requirements-test.txt; for GGUF kinds also llama-cpp-python (0.3.36 is what was used), without which they are left out."""
 
 import argparse
+import json
 import pathlib
 import sys
 import tempfile
@@ -17,7 +19,7 @@ import unicodedata
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "tokenizer"))
 import kinds  # noqa: E402
-from oracles import HuggingFace, LlamaCpp, Ours, as_json, differences  # noqa: E402
+from oracles import HuggingFace, LlamaCpp, Ours, as_json, differences, digest  # noqa: E402
 from texts import Texts  # noqa: E402
 
 
@@ -51,13 +53,29 @@ def compare_hf(name, path, texts, folder):
     return report(name, texts, found, decoded, time.time() - start)
 
 
+def write_digests(folder):
+    source = folder / "llama3.json"
+    kinds.HF_KINDS["llama3"]().save(str(source))
+    made = {}
+    for kind in kinds.gguf_kinds():
+        path = kinds.make_gguf(kind, folder, source)
+        made[kind] = {"file": digest(path.read_bytes()), "ids": digest(LlamaCpp(path))}
+    out = {"made_by": "scripts/tokenizer_differences.py --write-digests, llama-cpp-python 0.3.36", "unicode": unicodedata.unidata_version, "kinds": made}
+    (ROOT / "testdata/tokenizer/llama_cpp.json").write_text(json.dumps(out, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", default="")
     parser.add_argument("--model", action="append", default=[])
+    parser.add_argument("--write-digests", action="store_true")
     options = parser.parse_args()
+    if options.write_digests:
+        with tempfile.TemporaryDirectory() as name:
+            write_digests(pathlib.Path(name))
+        return
     only = set(filter(None, options.kinds.split(",")))
     texts = {db: Texts(options.seed, db).many(options.count) for db in (unicodedata, unicodedata.ucd_3_2_0)}
     try:

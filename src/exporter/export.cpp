@@ -11,6 +11,7 @@
 #include "passes/pipeline.h"
 #include "stablehlo/emitter.h"
 #include "tokenizer/pieces.h"
+#include "tokenizer/tokenizer_file.h"
 #include "weights/commit.h"
 
 namespace headrace {
@@ -133,10 +134,10 @@ Result<std::vector<EmittedText>> programs(const Module& module, const ExportOpti
 }
 
 Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& texts,
-                   const std::optional<std::string>& vocabulary, ContractParts& parts) {
+                   const std::optional<TokenizerFile>& vocabulary, ContractParts& parts) {
   HR_TRY(parts.hir, directory.add_text("module.hir", print(parts.module)));
   if (vocabulary) {
-    HR_TRY(parts.pieces, directory.add_text("vocabulary.json", *vocabulary));
+    HR_TRY(parts.pieces, directory.add_text(vocabulary->name, vocabulary->text));
   }
   for (const EmittedText& text : texts) {
     HR_TRY(ManifestText written, directory.add_text(text.plain, text.text));
@@ -163,7 +164,7 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   HR_TRY(const auto model, make_model(checkpoint, {.layers = wanted.layers}, warnings));
   // All that can be wrong with the source is found before the directory is touched.
   HR_TRY(auto tokenizer, tokenizer_facts(checkpoint, model->vocabulary()));
-  HR_TRY(const auto vocabulary, vocabulary_file(checkpoint, warnings));
+  HR_TRY(const auto vocabulary, tokenizer_file(checkpoint, warnings));
   ExportOptions options = wanted;
   settle_lengths(options, *model);
   report.seq = options.seq;

@@ -6,6 +6,7 @@
 #include "exporter/source_checks.h"
 #include "formats/meta.h"
 #include "tokenizer/pieces.h"
+#include "tokenizer/tokenizer_file.h"
 
 namespace headrace {
 
@@ -68,7 +69,7 @@ Result<Inspection> inspect_model(const std::string& path) {
   }
   const auto rows = model ? std::optional((*model)->vocabulary()) : std::nullopt;
   if (const auto tokenizer = tokenizer_facts(checkpoint, rows); !tokenizer) note_faults(tokenizer.error(), out.faults);
-  if (const auto vocabulary = read_vocabulary(checkpoint, warnings); !vocabulary)
+  if (const auto vocabulary = tokenizer_file(checkpoint, warnings); !vocabulary)
     note_faults(vocabulary.error(), out.faults);
   out.supported = out.faults.empty();
   out.warnings = std::move(warnings.lines);

@@ -25,15 +25,19 @@ struct GgufTokenizerFields {
   friend bool operator==(const GgufTokenizerFields&, const GgufTokenizerFields&) = default;
 };
 
+// The largest vocabularies hold 262,144 pieces. Copies of more would cost more memory than the file justifies.
+inline constexpr size_t kMostPieces = 400'000;
+
 // Empty without tokenizer.ggml.tokens. Errors: kConfigValue (a key of a wrong type, lists whose lengths disagree, a
 // special token outside the vocabulary, more pieces than any vocabulary has).
 [[nodiscard]] Result<std::optional<GgufTokenizerFields>> gguf_tokenizer_fields(const Checkpoint& checkpoint);
 
 // What cannot be encoded makes a tokenizer that only decodes (Tokenizer::cannot_encode): a kind or pre-tokenizer that
-// is not known by name, merges or scores that are absent or do not fit the pieces.
-// Errors: kConfigValue (a piece that stands twice).
-[[nodiscard]] Result<Tokenizer> make_gguf_tokenizer(GgufTokenizerFields fields);
+// is not known by name, merges or scores that are absent or do not fit the pieces, a piece that stands twice.
+[[nodiscard]] Tokenizer make_gguf_tokenizer(GgufTokenizerFields fields);
 
+// gpt2, llama, t5: the kinds whose pieces can be spelt.
+[[nodiscard]] std::vector<std::string_view> gguf_tokenizer_kinds();
 // The names of pretokenizers.def.
 [[nodiscard]] std::vector<std::string_view> pretokenizer_names();
 

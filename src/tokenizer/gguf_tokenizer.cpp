@@ -175,14 +175,10 @@ class Builder {
   explicit Builder(GgufTokenizerFields fields)
       : fields_(std::move(fields)), parts_(std::make_shared<TokenizerParts>()) {}
 
-  Result<Tokenizer> run() {
+  Tokenizer run() {
     parts_->pieces = std::move(fields_.pieces);
     parts_->types = std::move(fields_.types);
     parts_->index = PieceIndex(parts_->pieces);
-    if (const auto twice = parts_->index.duplicate())
-      return fail(ErrorCode::kConfigValue, "tokenizer.ggml.tokens: piece '{}' stands twice, as {} and {}",
-                  parts_->pieces[static_cast<size_t>(*twice)],
-                  parts_->index.find(parts_->pieces[static_cast<size_t>(*twice)]), *twice);
     settle_types(parts_->index, parts_->types);
     parts_->bos = fields_.bos;
     for (const auto& id : {fields_.eos, fields_.eot, fields_.eom})
@@ -209,12 +205,17 @@ class Builder {
   [[nodiscard]] bool adds_space() const { return fields_.add_space_prefix.value_or(fields_.model == "llama"); }
 
   Status set_encoder() {
+    if (const auto twice = parts_->index.duplicate()) {
+      const std::string& piece = parts_->pieces[static_cast<size_t>(*twice)];
+      return fail(ErrorCode::kConfigValue, "tokenizer.ggml.tokens: piece '{}' stands twice, as {} and {}", piece,
+                  parts_->index.find(piece), *twice);
+    }
     HR_TRY_STATUS(set_added());
     if (fields_.model == "gpt2") return set_gpt2();
     if (fields_.model == "llama") return set_llama();
     if (fields_.model == "t5") return set_t5();
-    return fail(ErrorCode::kConfigUnsupported, "tokenizer.ggml.model: '{}' is not supported (known: gpt2, llama, t5)",
-                fields_.model);
+    return fail(ErrorCode::kConfigUnsupported, "tokenizer.ggml.model: '{}' is not supported (known: {})", fields_.model,
+                fmt::join(gguf_tokenizer_kinds(), ", "));
   }
 
   Status set_added() {
@@ -320,12 +321,14 @@ class Builder {
 
 }  // namespace
 
+std::vector<std::string_view> gguf_tokenizer_kinds() { return {"gpt2", "llama", "t5"}; }
+
 std::vector<std::string_view> pretokenizer_names() {
   std::vector<std::string_view> names;
   for (const PretokenizerRow& row : kPretokenizers) names.push_back(row.name);
   return names;
 }
 
-Result<Tokenizer> make_gguf_tokenizer(GgufTokenizerFields fields) { return Builder(std::move(fields)).run(); }
+Tokenizer make_gguf_tokenizer(GgufTokenizerFields fields) { return Builder(std::move(fields)).run(); }
 
 }  // namespace headrace

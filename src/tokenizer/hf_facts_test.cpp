@@ -90,10 +90,6 @@ TEST(HfFacts, NothingNamedIsNoTokenizer) {
   EXPECT_FALSE(facts);
   ASSERT_OK_AND_ASSIGN(const auto unbounded, tokenizer_facts(with({{"eos_token_id", {int64_t{2}}}})));
   EXPECT_FALSE(unbounded) << "without any vocabulary's size";
-  Warnings warnings;
-  ASSERT_OK_AND_ASSIGN(const auto pieces, read_vocabulary(with({{"vocab_size", {int64_t{48}}}}), warnings));
-  EXPECT_FALSE(pieces);
-  EXPECT_TRUE(warnings.lines.empty());
 }
 
 TEST(HfFacts, WrongTypesAreRefused) {

@@ -18,7 +18,7 @@ namespace headrace {
 struct HfFrame {
   bool decides = false;  // the flags decide
   std::optional<bool> add_bos = {}, add_eos = {};
-  std::string bos, eos;  // the tokens, as spelt; empty if the file names none
+  std::string bos = {}, eos = {};  // the tokens, as spelt; empty if the file names none
 };
 
 // From a checkpoint's tokenizer_config.json. Errors: kConfigValue.

@@ -170,14 +170,23 @@ Result<HfTokenizerJson> parse_hf_tokenizer_json(std::string_view text, std::stri
   return out;
 }
 
+namespace {
+
+// The members of an object, each with a comma behind it, after the brace that opens it.
+std::string opened(const Json& object) {
+  std::string out = "{";
+  for (const auto& [name, value] : object.items()) out += fmt::format("{}: {},", Json(name).dump(), value.dump());
+  return out;
+}
+
+}  // namespace
+
 std::string to_text(const HfTokenizerJson& json) {
   Json root = json.root;
   Json model = root["model"];
+  for (const char* list : {"vocab", "merges"}) model.erase(list);
   root.erase("model");
-  std::string out = root.dump();
-  out.back() = ',';
-  out += "\n\"model\": " + model.dump();
-  out.back() = ',';
+  std::string out = opened(root) + "\n\"model\": " + opened(model);
   out += fmt::format("\n\"vocab\": {}", json.scored ? "[" : "{");
   const char* separator = "\n";
   for (const auto& [piece, number] : json.vocabulary) {

@@ -16,6 +16,8 @@ class Encoding {
       : parts_(parts), parse_special_(parse_special), splitter_(parts.splitters) {}
 
   Status run(std::string_view text) {
+    constexpr size_t kWorthCaching = 8192;  // bytes
+    if (text.size() >= kWorthCaching) scratch_.cache.enable();
     for (const AddedTokens::Part& part : parts_.added.split(text, parse_special_)) {
       if (part.token >= 0) {
         ids_.push_back(part.token);

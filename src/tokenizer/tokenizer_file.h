@@ -12,10 +12,16 @@
 
 namespace headrace {
 
-// The text of the file to write beside an export of this checkpoint; empty, with a warning that says why where there is
-// something to say, for a checkpoint without a tokenizer, or with a tokenizer.json that is not understood.
-// Errors: kConfigValue (a GGUF's keys contradict each other), kFileOpen, kFileRead.
-[[nodiscard]] Result<std::optional<std::string>> tokenizer_text(const Checkpoint& checkpoint, Warnings& warnings);
+struct TokenizerFile {
+  std::string name;  // "tokenizer.json"; "vocabulary.json" for a file of ours
+  std::string text;
+};
+
+// The file to write beside an export of this checkpoint. Empty for a checkpoint without a tokenizer, and, with a
+// warning that says why, for one whose pieces cannot be spelt. A GGUF's that can be spelt and not encoded is written;
+// encode() says what is wrong. Errors: kConfigValue (a GGUF's keys contradict each other), kFileOpen, kFileRead,
+// kConfigFile.
+[[nodiscard]] Result<std::optional<TokenizerFile>> tokenizer_file(const Checkpoint& checkpoint, Warnings& warnings);
 
 // The tokenizer that such a text, or any tokenizer.json, describes. Messages start with `place: `.
 // Errors: kVocabulary (a file of ours is damaged), kConfigFile, kConfigValue, kConfigUnsupported.

@@ -15,7 +15,7 @@ constexpr size_t kMostText = size_t{4} << 20;  // of all words ever stored; a te
 }  // namespace
 
 bool WordCache::append(std::string_view word, std::vector<int64_t>& out) {
-  if (word.size() > kLongestWord || word.empty()) return false;
+  if (!enabled_ || word.size() > kLongestWord || word.empty()) return false;
   hash_ = XXH3_64bits(word.data(), word.size());
   if (slots_.empty()) return false;
   const Slot& slot = slots_[hash_ % kSlots];
@@ -27,7 +27,7 @@ bool WordCache::append(std::string_view word, std::vector<int64_t>& out) {
 }
 
 void WordCache::store(std::string_view word, std::span<const int64_t> ids) {
-  if (word.size() > kLongestWord || word.empty() || text_.size() > kMostText) return;
+  if (!enabled_ || word.size() > kLongestWord || word.empty() || text_.size() > kMostText) return;
   if (slots_.empty()) slots_.resize(kSlots);
   slots_[hash_ % kSlots] = {.hash = hash_,
                             .text_at = static_cast<uint32_t>(text_.size()),

@@ -14,6 +14,8 @@ namespace headrace {
 // The ids of words met before, for one text. Bounded: a word may push out another, and long ones are not kept.
 class WordCache {
  public:
+  // Off until then: for a short text, clearing the table costs more than it saves.
+  void enable() { enabled_ = true; }
   // Appends the ids of the word and returns true if it is known.
   bool append(std::string_view word, std::vector<int64_t>& out);
   // Remembers the ids of the word that append() was just asked for in vain.
@@ -31,6 +33,7 @@ class WordCache {
   std::string text_;
   std::vector<int32_t> ids_;
   uint64_t hash_ = 0;  // of the word asked for last
+  bool enabled_ = false;
 };
 
 // Room that a model works in, kept from word to word. One for each thread.

@@ -134,9 +134,21 @@ def export_seeds(headrace):
     page = (ROOT / "docs/manifest.md").read_text()
     seed("manifest", "documented", page.split("```json\n")[1].split("```")[0])
     seed("manifest", "least", '{"format": "headrace.manifest", "version": 1, "requires": []}')
-    pieces = {"format": "headrace.vocabulary", "version": 1, "kind": "llama", "pieces": ["\u2581a", [255, 0], "<0x0A>"],
-              "types": [1, 4, 6]}
-    seed("vocabulary", "llama", json.dumps(pieces))
+    seed("vocabulary", "llama", '''{
+"format": "headrace.tokenizer", "version": 1, "model": "llama", "bos": 0, "add_bos": true, "add_space_prefix": true,
+"pieces": ["\\u2581a", [255, 0], "<0x0A>"], "types": [1, 4, 6], "scores": [0, -1.5, 2]}''')
+    steps = {"version": "1.0", "added_tokens": [{"id": 3, "content": "<s>", "special": True, "lstrip": True}],
+             "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Replace", "pattern": {"Regex": "[0-9]+"}, "content": "b"}]},
+             "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True},
+             "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+                                "special_tokens": {"<s>": {"id": "<s>", "ids": [3], "tokens": ["<s>"]}}},
+             "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}}
+    bpe = {"type": "BPE", "unk_token": "a", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
+    unigram = {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0], ["b", -1.5], ["ab", -2]]}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}
+    seed("vocabulary", "hf_bpe", json.dumps({**steps, "model": bpe}))
+    seed("vocabulary", "hf_unigram", json.dumps({**steps, "model": unigram}))
+    seed("vocabulary", "hf_bytes", json.dumps({**steps, "pre_tokenizer": byte_level, "decoder": byte_level, "model": bpe}))
 
 
 def archive_seeds():
