@@ -52,6 +52,7 @@ Status read_scores(const Checkpoint& checkpoint, GgufTokenizerFields& fields) {
                   (*scores)[id]);
     fields.scores.push_back(static_cast<float>((*scores)[id]));
   }
+  if (fields.model == "gpt2") fields.scores.clear();
   return {};
 }
 

@@ -16,10 +16,10 @@ struct GgufTokenizerFields {
   std::string model = {};               // gpt2, llama, t5, ...
   std::optional<std::string> pre = {};  // a name of pretokenizers.def, or another
   std::vector<std::string> pieces = {};
-  std::vector<PieceType> types = {};                                            // as many
-  std::vector<float> scores = {};                                               // as many, or none
-  std::vector<std::string> merges = {};                                         // two pieces with a space between
-  std::string charsmap = {};                                                    // bytes of precompiled_charsmap
+  std::vector<PieceType> types = {};     // as many
+  std::vector<float> scores = {};        // as many, or none; gpt2 has no use for them
+  std::vector<std::string> merges = {};  // two pieces with a space between
+  std::string charsmap = {};             // bytes of precompiled_charsmap
   std::optional<int64_t> bos = {}, eos = {}, eot = {}, eom = {}, unknown = {};  // below the number of pieces
   std::optional<bool> add_bos = {}, add_eos = {}, add_space_prefix = {}, remove_extra_whitespaces = {};
   friend bool operator==(const GgufTokenizerFields&, const GgufTokenizerFields&) = default;

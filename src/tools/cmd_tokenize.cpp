@@ -105,13 +105,13 @@ Status run_lines(const Tokenizer& tokenizer, const Typed& typed, Output& output)
   return {};
 }
 
-// A tokenizer.json or an export's tokenizer file by name, a directory with the former, or a checkpoint.
+// A tokenizer.json or an export's tokenizer file, by name or by the directory, or a checkpoint.
 Result<Tokenizer> open_tokenizer(const std::string& path, Output& output) {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (fs::is_directory(path, error) && !fs::exists(fs::path(path) / "config.json", error) &&
-      fs::exists(fs::path(path) / "tokenizer.json", error))
-    return load_tokenizer((fs::path(path) / "tokenizer.json").string());
+  if (fs::is_directory(path, error) && !fs::exists(fs::path(path) / "config.json", error))
+    for (const char* name : {"tokenizer.json", "vocabulary.json"})
+      if (const fs::path file = fs::path(path) / name; fs::exists(file, error)) return load_tokenizer(file.string());
   if (path.ends_with(".json") && !path.ends_with(".index.json")) return load_tokenizer(path);
   Warnings warnings;
   HR_TRY(const Checkpoint checkpoint, open_checkpoint(path, warnings));
@@ -145,7 +145,8 @@ Status run_tokenize(const Typed& typed, Output& output) {
 
 Run declare_tokenize(CLI::App& app) {
   auto typed = std::make_shared<Typed>();
-  app.add_option("MODEL", typed->model, "A checkpoint, a tokenizer.json, or a directory with one")
+  app.add_option("MODEL", typed->model,
+                 "A checkpoint, an export's directory, a tokenizer.json, or a directory with one")
       ->required()
       ->type_name("");
   typed->text_option = app.add_option("TEXT", typed->text, "The text to encode")->type_name("");
