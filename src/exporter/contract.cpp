@@ -56,7 +56,8 @@ std::map<std::string, int64_t> values_of(const std::vector<ManifestSymbol>& symb
 }
 
 std::string iree_name(const EmittedIree& iree, const Function& f, const SymbolValues& values) {
-  return iree.symbols.size() == 1 ? f.name : f.name + specialisation_suffix(values);
+  return iree.symbols.size() == 1 || iree.unchanged.contains(f.name) ? f.name
+                                                                     : f.name + specialisation_suffix(values);
 }
 
 ManifestFunction function_of(const ContractParts& parts, const Function& f) {
@@ -73,12 +74,16 @@ ManifestFunction function_of(const ContractParts& parts, const Function& f) {
     out.arguments.push_back(argument_of(f.arguments[i], inputs[i], in_state(i, &StatePair::argument)));
   for (size_t i = 0; i < results.size(); ++i)
     out.results.push_back(argument_of(f.results[i], results[i], in_state(i, &StatePair::result)));
-  for (const StatePair& s : f.state) out.state.push_back({.argument = s.argument, .result = s.result});
+  for (const StatePair& s : f.state)
+    if (s.argument != StatePair::kNew) out.state.push_back({.argument = s.argument, .result = s.result});
   if (parts.iree)
-    for (const SymbolValues& values : parts.iree->symbols)
+    for (const SymbolValues& values : parts.iree->symbols) {
       out.targets.iree.push_back({.file = parts.iree->text.file,
                                   .entry = fmt::format("{}.{}", parts.module.name, iree_name(*parts.iree, f, values)),
-                                  .symbols = values_of(out.symbols, values)});
+                                  .symbols = values_of(out.symbols, values),
+                                  .state_in_globals = parts.options.kv_globals && !f.state.empty()});
+      if (parts.iree->unchanged.contains(f.name)) break;
+    }
   for (const EmittedXla& program : parts.xla)
     if (program.function == f.name)
       out.targets.xla.push_back({.file = program.text.file,
@@ -91,13 +96,42 @@ ManifestFunction function_of(const ContractParts& parts, const Function& f) {
 }
 
 // `--input=1x64xi32=0` for each argument, at the sizes of the program; where they are open, any will do.
-std::string zero_inputs(const Function& f, SymbolValues values, const std::vector<Symbol>& symbols) {
+std::string zero_inputs(const Function& f, SymbolValues values, const std::vector<Symbol>& symbols, bool globals) {
   for (const Symbol& s : symbols) values.emplace(s.name, std::min(s.max, kDefaultSeq));
   std::string out;
-  for (const Type& type : f.graph->input_types()) {
+  const auto types = f.graph->input_types();
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Type& type = types[i];
+    const bool in_global =
+        globals && std::any_of(f.state.begin(), f.state.end(), [&](const StatePair& s) { return s.argument == i; });
+    if (in_global) continue;
     out += " --input=";
     for (const Dim& dim : substitute(type.shape, values)) out += to_string(dim) + "x";
     out += fmt::format("{}=0", name(type.dtype));
+  }
+  return out;
+}
+
+std::optional<ManifestKv> kv_of(const ContractParts& parts) {
+  const KvLayout& layout = parts.layout;
+  if (layout.layers.empty()) return std::nullopt;
+  ManifestKv out{.extent = layout.policy.extent == KvExtent::kConcat ? "concat" : "static",
+                 .capacity = layout.policy.capacity,
+                 .local = layout.policy.ring ? "ring" : "same",
+                 .storage = parts.options.kv_globals ? "globals" : "args",
+                 .dtype = layout.policy.dtype,
+                 .batch = layout.batch,
+                 .bytes_per_token = layout.bytes_per_token(),
+                 .fixed_bytes = layout.fixed_bytes()};
+  for (const CacheLayer& layer : layout.layers) {
+    ManifestKvLayer row{.layer = layer.layer,
+                        .heads = layer.heads,
+                        .key_width = layer.key_width,
+                        .value_width = layer.value_width,
+                        .window = layer.window,
+                        .slots = std::nullopt};
+    if (!layout.grows(layer)) row.slots = layout.slots(layer);
+    out.layers.push_back(row);
   }
   return out;
 }
@@ -122,7 +156,7 @@ std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
     out.push_back(
         {.what = fmt::format("run {} with IREE, on zeros", f.name),
          .line = fmt::format("iree-run-module --device=local-task --module={}{} --function={}{}", compiled, archives,
-                             iree_name(*parts.iree, f, values), zero_inputs(f, values, parts.module.symbols))});
+                             iree_name(*parts.iree, f, values), zero_inputs(f, values, parts.module.symbols, parts.options.kv_globals))});
   }
   return out;
 }
@@ -144,6 +178,8 @@ Manifest make_contract(ContractParts parts) {
     out.options["max_shard_bytes"] = static_cast<int64_t>(parts.options.max_shard_bytes);
   if (parts.options.layers) out.options["layers"] = *parts.options.layers;
   out.source = source_of(parts.checkpoint);
+  out.kv = kv_of(parts);
+  if (parts.options.kv_globals && parts.iree) out.requires_features.emplace_back(kFeatureGlobals);
   out.model.name = parts.module.name;
   out.model.architecture = std::string(parts.model.architecture());
   for (const ConfigEntry& entry : parts.model.config())

@@ -1,10 +1,12 @@
 // Builds the manifest of an export from what its parts produced. Private to src/exporter.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "exporter/export.h"
+#include "exporter/functions.h"
 #include "tokenizer/pieces.h"
 
 namespace headrace {
@@ -17,9 +19,11 @@ struct EmittedXla {
   std::vector<std::string> parameters;
 };
 
-// The emitted iree module: functions for each of `symbols`, named with passes/combine's suffix when there are several.
+// The emitted iree module: functions for each of `symbols`, named with passes/combine's suffix when there are several,
+// but for `unchanged`, which stand once.
 struct EmittedIree {
   std::vector<SymbolValues> symbols;
+  std::set<std::string> unchanged;
   ManifestText text;
 };
 
@@ -28,6 +32,7 @@ struct ContractParts {
   const Checkpoint& checkpoint;
   const Model& model;
   const Module& module;  // as the interpreter runs it
+  const KvLayout& layout;
   std::optional<TokenizerFacts> tokenizer;
   ManifestText hir;
   std::optional<EmittedIree> iree = {};

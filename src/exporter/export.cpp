@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "exporter/contract.h"
+#include "exporter/functions.h"
 #include "exporter/source_checks.h"
 #include "exporter/weights_stage.h"
 #include "ir/print.h"
@@ -37,6 +38,7 @@ struct EmittedText {
   std::string plain;  // "iree/model.mlir", "xla/score.128.mlir"
   std::string text;
   std::vector<SymbolValues> symbols;         // of each specialisation in it; one for xla
+  std::set<std::string> unchanged = {};      // iree only: functions that stand once
   std::string function = {};                 // xla only
   std::vector<std::string> parameters = {};  // xla only
 };
@@ -53,6 +55,12 @@ Status check(const ExportOptions& options) {
     if (find_pass(pass) == nullptr) return fail(ErrorCode::kOptions, "there is no pass '{}'", pass);
   if (options.dynamic_seq && wants(options, Target::kXla))
     return fail(ErrorCode::kOptions, "xla takes no dynamic length: give lengths, or target iree alone");
+  if (options.kv_globals && wants(options, Target::kXla))
+    return fail(ErrorCode::kOptions, "xla has no globals: keep caches in arguments, or choose target iree alone");
+  if (options.kv.extent == KvExtent::kConcat && wants(options, Target::kXla))
+    return fail(ErrorCode::kOptions, "xla takes no caches that grow: give them a static capacity, or target iree alone");
+  if (options.kv_globals && options.kv.extent == KvExtent::kConcat)
+    return fail(ErrorCode::kOptions, "a cache that grows does not fit a global");
   if (options.dynamic_seq && !options.seq.empty())
     return fail(ErrorCode::kOptions, "the length is dynamic and given as well");
   return {};
@@ -64,6 +72,29 @@ void settle_lengths(ExportOptions& options, const Model& model) {
   if (options.seq.empty()) options.seq = {std::min(kDefaultSeq, model.context_length())};
   std::sort(options.seq.begin(), options.seq.end());
   options.seq.erase(std::unique(options.seq.begin(), options.seq.end()), options.seq.end());
+}
+
+// The policy in full, once the lengths are known.
+void settle_cache(ExportOptions& options, const Model& model, int64_t max_seq) {
+  const bool cached = std::ranges::any_of(function_table(), [&](const FunctionInfo& row) {
+    return row.cached && std::ranges::find(options.functions, row.name) != options.functions.end();
+  });
+  if (!cached) {
+    options.kv = {};
+    return;
+  }
+  const int64_t context = model.context_length();
+  if (options.kv.extent == KvExtent::kConcat) options.kv.capacity = context;
+  if (options.kv.extent == KvExtent::kStatic && options.kv.capacity == 0)
+    options.kv.capacity = std::min(std::max(kDefaultCapacity, max_seq), context);
+}
+
+FunctionOptions function_options(const ExportOptions& options, int64_t max_seq) {
+  return {.functions = options.functions,
+          .max_seq = max_seq,
+          .batch = options.batch,
+          .kv = options.kv,
+          .result = options.result};
 }
 
 // What each program is specialised for: one without any value when the length is dynamic.
@@ -93,10 +124,16 @@ Result<std::vector<Specialised>> lower(const Module& module, Engine engine, cons
   std::vector<Specialised> out;
   for (const SymbolValues& values : specialisations(options)) {
     const PassOptions pass_options{.engine = engine, .symbols = values};
+    Module part = module;
+    if (!out.empty()) {
+      const auto unchanged = unchanged_functions(module, values);
+      std::erase_if(part.functions, [&](const Function& f) { return unchanged.contains(f.name); });
+      if (part.functions.empty()) break;
+    }
     const std::string of =
         fmt::format("{}{}", name(engine), options.seq.size() > 1 ? specialisation_suffix(values) : "");
     const auto observe = [&](std::string_view pass, const Module& result) { dump(options, hooks, pass, of, result); };
-    HR_TRY(Module lowered, run_pipeline(module, pass_options, observe));
+    HR_TRY(Module lowered, run_pipeline(part, pass_options, observe));
     out.push_back({.module = std::move(lowered), .values = values});
   }
   return out;
@@ -109,19 +146,25 @@ Result<std::vector<EmittedText>> programs(const Module& module, const ExportOpti
   Stopwatch watch;
   if (wants(options, Target::kIree)) {
     HR_TRY(const auto lowered, lower(module, Engine::kIree, options, hooks));
-    HR_TRY(const Module together, combine(lowered));
+    auto unchanged = unchanged_functions(module, lowered.front().values);
+    HR_TRY(const Module together, combine(lowered, unchanged));
     report.pass_seconds += watch.lap();
-    HR_TRY(auto text, emit_iree(together));
-    out.push_back({.plain = "iree/model.mlir", .text = std::move(text), .symbols = specialisations(options)});
+    HR_TRY(auto text, emit_iree(together, {.state_in_globals = options.kv_globals}));
+    out.push_back({.plain = "iree/model.mlir",
+                   .text = std::move(text),
+                   .symbols = specialisations(options),
+                   .unchanged = std::move(unchanged)});
     report.emit_seconds += watch.lap();
   }
   if (wants(options, Target::kXla)) {
     HR_TRY(const auto lowered, lower(module, Engine::kXla, options, hooks));
     report.pass_seconds += watch.lap();
+    const auto unchanged = unchanged_functions(module, lowered.front().values);
     for (const Specialised& part : lowered)
       for (const Function& f : part.module.functions) {
         HR_TRY(auto program, emit_xla(part.module, f));
-        const std::string suffix = lowered.size() > 1 ? specialisation_suffix(part.values) : "";
+        const bool plain = lowered.size() == 1 || unchanged.contains(f.name);
+        const std::string suffix = plain ? "" : specialisation_suffix(part.values);
         out.push_back({.plain = fmt::format("xla/{}{}.mlir", f.name, suffix),
                        .text = std::move(program.text),
                        .symbols = {part.values},
@@ -142,7 +185,7 @@ Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& t
   for (const EmittedText& text : texts) {
     HR_TRY(ManifestText written, directory.add_text(text.plain, text.text));
     if (text.function.empty())
-      parts.iree = {.symbols = text.symbols, .text = std::move(written)};
+      parts.iree = {.symbols = text.symbols, .unchanged = text.unchanged, .text = std::move(written)};
     else
       parts.xla.push_back({.function = text.function,
                            .symbols = text.symbols.front(),
@@ -169,11 +212,12 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   settle_lengths(options, *model);
   report.seq = options.seq;
   report.max_seq = options.dynamic_seq ? model->context_length() : options.seq.back();
+  settle_cache(options, *model, report.max_seq);
   watch.lap();
-  HR_TRY(const Module traced, trace_model(*model, checkpoint, report.max_seq, warnings));
-  HR_TRY_STATUS(check_rope_factors(checkpoint, traced));
+  HR_TRY(const TracedModel traced, trace_functions(*model, checkpoint, function_options(options, report.max_seq), warnings));
+  HR_TRY_STATUS(check_rope_factors(checkpoint, traced.module));
   report.trace_seconds = watch.lap();
-  HR_TRY(const Module module, prepare(traced, options, hooks));
+  HR_TRY(const Module module, prepare(traced.module, options, hooks));
   report.pass_seconds = watch.lap();
   HR_TRY(const auto texts, programs(module, options, hooks, report));
   watch.lap();
@@ -183,6 +227,7 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
                       .checkpoint = checkpoint,
                       .model = *model,
                       .module = module,
+                      .layout = traced.layout,
                       .tokenizer = std::move(tokenizer),
                       .hir = {}};
   HR_TRY_STATUS(write_weights(directory, options, hooks, parts, report, warnings));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "exporter/functions.h"
 #include "ir/module.h"
 #include "models/model.h"
 #include "weights/manifest.h"
@@ -19,6 +20,7 @@ namespace headrace {
 enum class Target : uint8_t { kIree, kXla };
 
 inline constexpr int64_t kDefaultSeq = 128;
+inline constexpr int64_t kDefaultCapacity = 1024;
 
 struct ExportOptions {
   std::string model_path;
@@ -29,6 +31,12 @@ struct ExportOptions {
   std::vector<int64_t> seq = {};
   // Instead: one program for every length up to the model's context. iree only.
   bool dynamic_seq{};
+  std::vector<std::string> functions{"score"};  // names of function_table()
+  KvPolicy kv = {};       // a capacity of 0: kDefaultCapacity, or
+                          // the longest of `seq`, at most the model's context (which is it for kConcat)
+  bool kv_globals{};      // iree keeps caches in globals of its module; xla has none
+  int64_t batch{1};       // texts in one call
+  ResultKind result{ResultKind::kLastLogits};
   std::optional<int64_t> layers = {};   // the first so many layers, then the head; all when absent
   DType dtype{DType::kF32};             // of matmul and embedding weights: f32, bf16 or f16
   bool allow_overflow = false;          // finite weights beyond that type's range become infinite instead of refused

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "exporter/export.h"
 #include "formats/file.h"
@@ -19,6 +20,8 @@ class CheckpointParameters final : public ParameterSource<double> {
       : checkpoint_(checkpoint), module_(module), change_(change) {}
 
   [[nodiscard]] Result<HostTensor<double>> load(const Parameter& parameter) const override {
+    const auto known = read_.find(parameter.name);
+    if (known != read_.end()) return known->second;
     const SourceRange& source = module_.recipes[parameter.recipe].sources[0];
     std::vector<std::byte> bytes(source.length_bytes);
     HR_TRY(const InputFile file, InputFile::reopen(checkpoint_.files[source.file]));
@@ -28,16 +31,22 @@ class CheckpointParameters final : public ParameterSource<double> {
     decode_f32(source.type, bytes, values);
     std::ranges::copy(values, out.mutable_floats().begin());
     if (change_ != nullptr) change_(parameter, out.mutable_floats());
-    return out;
+    return read_.emplace(parameter.name, std::move(out)).first->second;
   }
 
  private:
+  mutable std::map<std::string, HostTensor<double>> read_;  // one thread runs a test
   const Checkpoint& checkpoint_;
   const Module& module_;
   ChangeWeight change_;
 };
 
 }  // namespace
+
+std::unique_ptr<ParameterSource<double>> checkpoint_parameters(const Checkpoint& checkpoint, const Module& module,
+                                                               ChangeWeight change) {
+  return std::make_unique<CheckpointParameters>(checkpoint, module, change);
+}
 
 Result<std::vector<double>> logits_of(const Checkpoint& checkpoint, ChangeWeight change) {
   Warnings warnings;

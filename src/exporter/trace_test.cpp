@@ -35,7 +35,7 @@ class TraceTest : public ::testing::TestWithParam<std::string> {
                               const Tensor positions = iota(tracer, DType::kI32, arguments[0].shape(), 1);
                               NoCache cache;
                               return std::vector<std::pair<std::string, Tensor>>{
-                                  {"logits", model_->forward(arguments[0], positions, cache)}};
+                                  {"logits", model_->head(model_->forward(arguments[0], positions, cache))}};
                             }};
     HR_TRY(auto score, trace(spec, module.parameters));
     module.functions.push_back(std::move(score));

@@ -40,8 +40,10 @@ struct Symbol {
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
-// Result `result` is the new value of argument `argument` (a cache): engines may donate or keep it in a global.
+// Result `result` is state (a cache), the new value of argument `argument`: engines may donate that, or keep both in a
+// global. Types are equal but for dims that grow with each call.
 struct StatePair {
+  static constexpr uint32_t kNew = UINT32_MAX;  // an argument that is none: the function makes the state
   uint32_t argument{};
   uint32_t result{};
   friend bool operator==(const StatePair&, const StatePair&) = default;

@@ -210,7 +210,11 @@ Status state(TokenStream& in, Function& f) {
   while (!in.at(")")) {
     if (!f.state.empty()) HR_TRY_STATUS(in.expect(","));
     StatePair pair;
-    HR_TRY(pair.argument, index(in));
+    HR_TRY(const bool is_new, in.accept("new"));
+    pair.argument = StatePair::kNew;
+    if (!is_new) {
+      HR_TRY(pair.argument, index(in));
+    }
     HR_TRY_STATUS(in.expect("="));
     HR_TRY(pair.result, index(in));
     f.state.push_back(pair);

@@ -125,7 +125,9 @@ void function(std::string& out, const Function& f) {
     out += fmt::format("{}{}: {}", i == 0 ? "" : ", ", quoted(f.results[i]), to_string(results[i]));
   out += ")";
   for (size_t i = 0; i < f.state.size(); ++i)
-    out += fmt::format("{}{} = {}", i == 0 ? " state (" : ", ", f.state[i].argument, f.state[i].result);
+    out += fmt::format("{}{} = {}", i == 0 ? " state (" : ", ",
+                       f.state[i].argument == StatePair::kNew ? "new" : std::to_string(f.state[i].argument),
+                       f.state[i].result);
   if (!f.state.empty()) out += ")";
   out += " {\n";
   body(out, *f.graph, "  ");

@@ -9,6 +9,14 @@ namespace headrace {
 
 namespace {
 
+// Static dims equal; those with symbols grow with each call.
+bool same_but_symbolic(const Type& a, const Type& b) {
+  return a.dtype == b.dtype && std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(),
+                                          [](const Dim& x, const Dim& y) {
+                                            return x == y || (!x.is_static() && !y.is_static());
+                                          });
+}
+
 // Collects faults over one module. `parameter` and `call` are known by name: they are the two ops whose meaning lies
 // outside their graph.
 class Verifier {
@@ -67,12 +75,13 @@ class Verifier {
     std::unordered_set<uint32_t> paired_arguments;
     std::unordered_set<uint32_t> paired_results;
     for (const StatePair& s : f.state) {
-      const bool fresh = paired_arguments.insert(s.argument).second;
+      const bool is_new = s.argument == StatePair::kNew;
+      const bool fresh = is_new || paired_arguments.insert(s.argument).second;
       if (!paired_results.insert(s.result).second || !fresh)
         fault("function '{}': state pair ({}, {}) shares a side with another", f.name, s.argument, s.result);
-      if (s.argument >= g.inputs() || s.result >= g.results().size())
+      if ((!is_new && s.argument >= g.inputs()) || s.result >= g.results().size())
         fault("function '{}': state pair ({}, {}) is out of range", f.name, s.argument, s.result);
-      else if (g.input_types()[s.argument] != g.result_types()[s.result])
+      else if (!is_new && !same_but_symbolic(g.input_types()[s.argument], g.result_types()[s.result]))
         fault("function '{}': state argument {} and its result differ in type", f.name, s.argument);
     }
     graph(f.name, g, 0);

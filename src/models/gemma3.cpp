@@ -129,9 +129,12 @@ class Gemma3 final : public DecoderModel {
       const Tensor fed = in_scope(t, "ffn", [&] { return b.ffn(f); });
       x = x + in_scope(t, "post_ffn_norm", [&] { return b.post_ffn_norm(fed); });
     }
-    x = in_scope(t, "output_norm", [&] { return weights_.output_norm(x); });
-    return in_scope(t, "output", [&] {
-      const Tensor logits = weights_.output ? (*weights_.output)(x) : weights_.token_embd.head(x);
+    return in_scope(t, "output_norm", [&] { return weights_.output_norm(x); });
+  }
+
+  [[nodiscard]] Tensor head(const Tensor& hidden) const override {
+    return in_scope(hidden.tracer(), "output", [&] {
+      const Tensor logits = weights_.output ? (*weights_.output)(hidden) : weights_.token_embd.head(hidden);
       return config_.final_softcap == 0 ? logits : softcap(logits, config_.final_softcap);
     });
   }

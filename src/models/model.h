@@ -49,8 +49,11 @@ class Model {
   [[nodiscard]] virtual int64_t vocabulary() const = 0;
   [[nodiscard]] virtual int64_t context_length() const = 0;
   [[nodiscard]] virtual bool tied_head() const = 0;
-  // tokens and positions i32 [B, S] -> logits f32 [B, S, vocabulary]. Throws UserError (nn/tensor.h).
+  // tokens and positions i32 [B, S] -> what the head reads, f32 [B, S, width]: the last norm's result. Throws UserError
+  // (nn/tensor.h), as does head().
   [[nodiscard]] virtual Tensor forward(const Tensor& tokens, const Tensor& positions, KvCache& kv) const = 0;
+  // Rows of forward's result, as many as logits are wanted of: [B, N, width] -> f32 [B, N, vocabulary].
+  [[nodiscard]] virtual Tensor head(const Tensor& hidden) const = 0;
 };
 
 struct ArchitectureInfo {

@@ -142,8 +142,12 @@ class SwigluDecoder final : public DecoderModel {
       const Tensor f = in_scope(t, "ffn_norm", [&] { return b.ffn_norm(x); });
       x = x + in_scope(t, "ffn", [&] { return b.ffn(f); });
     }
-    x = in_scope(t, "output_norm", [&] { return weights_.output_norm(x); });
-    return in_scope(t, "output", [&] { return weights_.output ? (*weights_.output)(x) : weights_.token_embd.head(x); });
+    return in_scope(t, "output_norm", [&] { return weights_.output_norm(x); });
+  }
+
+  [[nodiscard]] Tensor head(const Tensor& hidden) const override {
+    return in_scope(hidden.tracer(), "output",
+                    [&] { return weights_.output ? (*weights_.output)(hidden) : weights_.token_embd.head(hidden); });
   }
 
  private:

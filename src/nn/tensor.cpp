@@ -120,6 +120,7 @@ Tensor operator*(const Tensor& a, double b) { return with_scalar(ops::kMultiply,
 Tensor operator/(const Tensor& a, double b) { return with_scalar(ops::kDivide, a, b); }
 Tensor maximum(const Tensor& a, const Tensor& b) { return binary(ops::kMaximum, a, b); }
 Tensor logical_and(const Tensor& a, const Tensor& b) { return binary(ops::kAnd, a, b); }
+Tensor remainder(const Tensor& a, const Tensor& b) { return binary(ops::kRemainder, a, b); }
 Tensor unary(const OpDef& op, const Tensor& x) { return x.tracer().add(op, {x}); }
 
 Tensor compare(const Tensor& a, std::string_view direction, const Tensor& b) {
@@ -185,7 +186,51 @@ Tensor concatenate(const std::vector<Tensor>& parts, int64_t dim) {
 Tensor reduce_sum(const Tensor& x, std::vector<int64_t> dims) { return reduce(x, std::move(dims), ops::kAdd, 0.0); }
 
 Tensor reduce_max(const Tensor& x, std::vector<int64_t> dims) {
-  return reduce(x, std::move(dims), ops::kMaximum, -std::numeric_limits<double>::infinity());
+  const double start = x.dtype() == DType::kI32 ? std::numeric_limits<int32_t>::min()
+                                                : -std::numeric_limits<double>::infinity();
+  return reduce(x, std::move(dims), ops::kMaximum, start);
+}
+
+Tensor reduce_min(const Tensor& x, std::vector<int64_t> dims) {
+  const double start = x.dtype() == DType::kI32 ? std::numeric_limits<int32_t>::max()
+                                                : std::numeric_limits<double>::infinity();
+  return reduce(x, std::move(dims), ops::kMinimum, start);
+}
+
+Tensor take_rows(const Tensor& x, const Tensor& rows) {
+  Tracer& t = x.tracer();
+  const auto last = static_cast<int64_t>(x.rank()) - 1;
+  if (last != 2 && last != 3) t.refuse(fmt::format("take_rows: {} has no rows by batch", to_string(x.type())));
+  const Shape one{rows.dim(0), rows.dim(1), 1};
+  const Tensor numbers =
+      concatenate({iota(t, rows.dtype(), one, 0), broadcast_in_dim(rows, one, {0, 1})}, 2);  // (batch, row)
+  std::vector<int64_t> offset{last};
+  std::vector<int64_t> sizes{1, 1, x.dim(x.rank() - 1).value()};
+  if (last == 3) {
+    offset = {1, 3};
+    sizes = {1, x.dim(1).value(), 1, x.dim(3).value()};
+  }
+  const int64_t row_dim = last - 1;
+  return t.add(ops::kGather, {x, numbers},
+               {std::move(offset), std::vector<int64_t>{0, row_dim}, std::vector<int64_t>{0, row_dim}, int64_t{2},
+                std::move(sizes)});
+}
+
+Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const std::vector<Tensor>& starts) {
+  std::vector<Tensor> operands{x, update};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  return x.tracer().add(ops::kDynamicUpdateSlice, operands);
+}
+
+Tensor argmax(const Tensor& logits) {
+  Tracer& t = logits.tracer();
+  const auto number = [&](double value) { return t.scalar(DType::kI32, value); };
+  const Tensor highest = broadcast_in_dim(reduce_max(logits, {1}), logits.shape(), {0});
+  const Tensor ids = iota(t, DType::kI32, logits.shape(), 1);
+  const Tensor lowest =
+      reduce_min(select(compare(logits, "EQ", highest), ids, number(std::numeric_limits<int32_t>::max())), {1});
+  const Tensor broken = reduce_max(select(compare(logits, "NE", logits), number(1), number(0)), {1});
+  return select(compare(broken, "EQ", number(0)), lowest, number(-1));
 }
 
 Tensor dot(const Tensor& a, const Tensor& b, DotDims dims) {

@@ -49,6 +49,7 @@ class Tracer {
   // A scalar constant.
   [[nodiscard]] Tensor scalar(DType dtype, double value);
   [[nodiscard]] std::string path() const;
+  [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   [[nodiscard]] GraphBuilder& builder() { return builder_; }
   [[noreturn]] void refuse(std::string_view message) const;
 
@@ -94,6 +95,7 @@ auto in_scope(Tracer& tracer, const char* name, const Body& body) {
 // direction: EQ NE LT LE GT GE.
 [[nodiscard]] Tensor compare(const Tensor& a, std::string_view direction, const Tensor& b);
 [[nodiscard]] Tensor logical_and(const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor remainder(const Tensor& a, const Tensor& b);  // of the sign of a
 [[nodiscard]] Tensor unary(const OpDef& op, const Tensor& x);  // exponential, tanh, rsqrt, ... (ops/ops.h)
 
 [[nodiscard]] Tensor convert(const Tensor& x, DType dtype);
@@ -106,9 +108,17 @@ auto in_scope(Tracer& tracer, const char* name, const Body& body) {
 // [start, limit) of dim in steps of `stride`; the others whole.
 [[nodiscard]] Tensor slice(const Tensor& x, int64_t dim, Dim start, Dim limit, int64_t stride = 1);
 [[nodiscard]] Tensor concatenate(const std::vector<Tensor>& parts, int64_t dim);
-// Sum or maximum over `dims`, which disappear.
+// Sum, maximum or minimum over `dims`, which disappear.
 [[nodiscard]] Tensor reduce_sum(const Tensor& x, std::vector<int64_t> dims);
 [[nodiscard]] Tensor reduce_max(const Tensor& x, std::vector<int64_t> dims);
+[[nodiscard]] Tensor reduce_min(const Tensor& x, std::vector<int64_t> dims);
+// Rows of x [B, M, E] by number: rows i32 [B, N] -> [B, N, E]. Of heads, x [B, H, M, D]: -> [B, H, N, D]. A number
+// outside [0, M) is moved inside.
+[[nodiscard]] Tensor take_rows(const Tensor& x, const Tensor& rows);
+// x with `update` in the place that starts at `starts`, one i32 scalar a dim, moved so that it fits.
+[[nodiscard]] Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const std::vector<Tensor>& starts);
+// For each row of logits [B, V] the id of the largest, i32 [B]: the lowest id of equal ones, -1 where any is NaN.
+[[nodiscard]] Tensor argmax(const Tensor& logits);
 // Batch dims come first in the result, then the free dims of a, then of b.
 struct DotDims {
   std::vector<int64_t> a_batch, b_batch, a_contract, b_contract;

@@ -1,5 +1,7 @@
 #include "passes/combine.h"
 
+#include <algorithm>
+
 #include "ir/rewrite.h"
 #include "ops/ops.h"
 
@@ -7,8 +9,8 @@ namespace headrace {
 
 namespace {
 
-// Functions and the calls among them, renamed.
-Result<Module> renamed(const Module& module, const std::string& suffix) {
+// Functions and the calls among them, renamed, but for `unchanged`, which calls nothing that is public.
+Result<Module> renamed(const Module& module, const std::string& suffix, const std::set<std::string>& unchanged) {
   const RewriteRule rename_call = [&](GraphBuilder& builder, const RewriteSite& site) -> Result<std::vector<ValueId>> {
     std::vector<ValueId> values;
     const Node& node = site.old.nodes()[site.node];
@@ -20,8 +22,17 @@ Result<Module> renamed(const Module& module, const std::string& suffix) {
     return values;
   };
   HR_TRY(Module out, rewrite(module, rename_call));
-  for (Function& f : out.functions) f.name += suffix;
+  for (Function& f : out.functions)
+    if (!unchanged.contains(f.name)) f.name += suffix;
   return out;
+}
+
+// Emission reads names and types alone: numbers of recipes differ where a part leaves some out.
+bool has_all(const std::vector<Parameter>& all, const std::vector<Parameter>& some) {
+  return std::all_of(some.begin(), some.end(), [&](const Parameter& wanted) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Parameter& p) { return p.name == wanted.name && p.type == wanted.type; });
+  });
 }
 
 }  // namespace
@@ -32,16 +43,33 @@ std::string specialisation_suffix(const SymbolValues& values) {
   return out;
 }
 
-Result<Module> combine(std::span<const Specialised> parts) {
+std::set<std::string> unchanged_functions(const Module& module, const SymbolValues& values) {
+  std::set<std::string> out;
+  for (const Function& f : module.functions) {
+    if (f.visibility != Visibility::kPublic) continue;
+    const auto types = f.graph->input_types();
+    const bool carries = std::any_of(types.begin(), types.end(), [&](const Type& type) {
+      return std::any_of(type.shape.begin(), type.shape.end(), [&](const Dim& dim) {
+        return std::any_of(dim.terms().begin(), dim.terms().end(),
+                           [&](const auto& term) { return values.contains(term.first); });
+      });
+    });
+    if (!carries) out.insert(f.name);
+  }
+  return out;
+}
+
+Result<Module> combine(std::span<const Specialised> parts, const std::set<std::string>& unchanged) {
   HR_CHECK(!parts.empty());
   if (parts.size() == 1) return parts[0].module;
   Module out = parts[0].module;
   out.functions.clear();
   for (const Specialised& part : parts) {
-    if (part.module.parameters != out.parameters || part.module.recipes != out.recipes)
+    if (!has_all(out.parameters, part.module.parameters))
       return fail(ErrorCode::kPass, "the specialisation '{}' has other parameters", specialisation_suffix(part.values));
-    HR_TRY(Module named, renamed(part.module, specialisation_suffix(part.values)));
-    for (Function& f : named.functions) out.functions.push_back(std::move(f));
+    HR_TRY(Module named, renamed(part.module, specialisation_suffix(part.values), unchanged));
+    for (Function& f : named.functions)
+      if (&part == &parts.front() || !unchanged.contains(f.name)) out.functions.push_back(std::move(f));
   }
   return out;
 }

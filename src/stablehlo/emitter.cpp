@@ -51,7 +51,50 @@ void collect_parameters(const Graph& graph, std::vector<std::string>& names) {
   }
 }
 
-Result<std::string> iree_function(const Module& module, const Function& f) {
+// IREE 3.13 merges mutable globals of equal type and equal initial value: every one starts from another number, small
+// and normal. No call reads a slot that was not written.
+std::string initial_value(DType dtype, size_t number) {
+  return dtype == DType::kF32 ? fmt::format("0x{:08X}", 0x3C000000 + number) : fmt::format("0x{:04X}", 0x3C00 + number);
+}
+
+std::string state_symbol(std::string_view state) { return mlir::symbol(fmt::format("state.{}", state)); }
+
+// Names and types of all state, in the order of first mention.
+Result<std::vector<std::pair<std::string, Type>>> state_globals(const Module& module) {
+  std::vector<std::pair<std::string, Type>> out;
+  for (const Function& f : module.functions) {
+    const auto types = f.graph->result_types();
+    for (const StatePair& s : f.state) {
+      const std::string& name = f.results[s.result];
+      const Type& type = types[s.result];
+      if (!is_static(type.shape))
+        return fail(ErrorCode::kEmit, "function '{}': state '{}' is {}, and a global has one size", f.name, name,
+                    to_string(type));
+      const auto known = std::find_if(out.begin(), out.end(), [&](const auto& g) { return g.first == name; });
+      if (known == out.end()) {
+        out.emplace_back(name, type);
+      } else if (known->second != type) {
+        return fail(ErrorCode::kEmit, "function '{}': state '{}' is {}, elsewhere {}", f.name, name, to_string(type),
+                    to_string(known->second));
+      }
+    }
+  }
+  return out;
+}
+
+// What becomes of arguments and results when state is kept in globals.
+struct GlobalState {
+  std::vector<bool> argument, result;  // true: lives in a global
+  GlobalState(const Function& f, bool in_globals) : argument(f.arguments.size()), result(f.results.size()) {
+    if (!in_globals) return;
+    for (const StatePair& s : f.state) {
+      if (s.argument != StatePair::kNew) argument[s.argument] = true;
+      result[s.result] = true;
+    }
+  }
+};
+
+Result<std::string> iree_function(const Module& module, const Function& f, const IreeOptions& options) {
   const TargetSpelling target{
       .parameter =
           [&](const std::string& name) {
@@ -66,30 +109,54 @@ Result<std::string> iree_function(const Module& module, const Function& f) {
   FunctionWriter writer(target);
   std::vector<std::string> inputs;
   std::string header;
+  std::string loads;
+  const GlobalState in_globals(f, options.state_in_globals);
   const auto types = f.graph->input_types();
   for (size_t i = 0; i < types.size(); ++i) {
     inputs.push_back(fmt::format("%arg{}", i));
-    header += fmt::format("{}{}: {} loc({})", i == 0 ? "" : ", ", inputs.back(), mlir::type(types[i]),
-                          mlir::quoted(f.arguments[i]));
+    if (in_globals.argument[i])
+      loads += fmt::format("    {} = util.global.load {} : {}\n", inputs.back(), state_symbol(f.arguments[i]),
+                           mlir::type(types[i]));
+    else
+      header += fmt::format("{}{}: {} loc({})", header.empty() ? "" : ", ", inputs.back(), mlir::type(types[i]),
+                            mlir::quoted(f.arguments[i]));
   }
   auto results = writer.write(*f.graph, inputs, "    ");
   if (!results) return fail(std::move(results).error().in(fmt::format("function '{}'", f.name)));
   const bool is_public = f.visibility == Visibility::kPublic;
-  return fmt::format("  func.func {} {}({}) -> {} {{\n{}{}  }}\n", is_public ? "public" : "private",
-                     is_public ? mlir::symbol(f.name) : private_symbol(f.name), header,
-                     result_list(f.graph->result_types()), writer.text(),
-                     return_line(*results, f.graph->result_types()));
+  const auto result_types = f.graph->result_types();
+  std::vector<std::string> returned;
+  std::vector<Type> returned_types;
+  std::string stores;
+  for (size_t i = 0; i < result_types.size(); ++i) {
+    if (in_globals.result[i]) {
+      stores += fmt::format("    util.global.store {}, {} : {}\n", (*results)[i], state_symbol(f.results[i]),
+                            mlir::type(result_types[i]));
+    } else {
+      returned.push_back((*results)[i]);
+      returned_types.push_back(result_types[i]);
+    }
+  }
+  return fmt::format("  func.func {} {}({}) -> {} {{\n{}{}{}{}  }}\n", is_public ? "public" : "private",
+                     is_public ? mlir::symbol(f.name) : private_symbol(f.name), header, result_list(returned_types),
+                     loads, writer.text(), stores, return_line(returned, returned_types));
 }
 
 }  // namespace
 
-Result<std::string> emit_iree(const Module& module) {
+Result<std::string> emit_iree(const Module& module, const IreeOptions& options) {
   std::string out = fmt::format("module {} {{\n", mlir::symbol(module.name));
   for (const Parameter& p : module.parameters)
     out += fmt::format("  util.global private {} = #flow.parameter.named<{}::{}> : {}\n", global_symbol(p.name),
                        mlir::quoted(kParameterScope), mlir::quoted(p.name), mlir::type(p.type));
+  if (options.state_in_globals) {
+    HR_TRY(const auto globals, state_globals(module));
+    for (size_t i = 0; i < globals.size(); ++i)
+      out += fmt::format("  util.global private mutable {} = dense<{}> : {}\n", state_symbol(globals[i].first),
+                         initial_value(globals[i].second.dtype, i), mlir::type(globals[i].second));
+  }
   for (const Function& f : module.functions) {
-    HR_TRY(const std::string text, iree_function(module, f));
+    HR_TRY(const std::string text, iree_function(module, f, options));
     out += text;
   }
   return out + "}\n";
@@ -109,8 +176,10 @@ Result<XlaProgram> emit_xla(const Module& module, const Function& f) {
                           mlir::quoted(name));
   };
   for (size_t i = 0; i < own.size(); ++i) {
-    const auto state =
-        std::find_if(f.state.begin(), f.state.end(), [&](const StatePair& s) { return s.argument == i; });
+    const auto results = f.graph->result_types();
+    const auto state = std::find_if(f.state.begin(), f.state.end(), [&](const StatePair& s) {
+      return s.argument == i && results[s.result] == own[i];
+    });
     argument(f.arguments[i], own[i],
              state == f.state.end() ? "" : fmt::format(" {{tf.aliasing_output = {} : i32}}", state->result));
   }

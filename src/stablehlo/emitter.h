@@ -23,7 +23,12 @@ namespace headrace {
 // The scope of parameters in IREE's text and command lines.
 inline constexpr std::string_view kParameterScope = "model";
 
-[[nodiscard]] Result<std::string> emit_iree(const Module& module);
+struct IreeOptions {
+  // State lives in globals of the module, one for each name of a state result, and leaves arguments and results.
+  // kEmit when functions disagree about a state's type or it is symbolic.
+  bool state_in_globals{};
+};
+[[nodiscard]] Result<std::string> emit_iree(const Module& module, const IreeOptions& options = {});
 
 struct XlaProgram {
   std::string text;

@@ -25,6 +25,8 @@ struct Typed {
   std::string model, directory;
   std::string target{"iree,xla"};
   std::string seq;
+  std::string functions{"score"};
+  std::string kv, kv_local, kv_storage, kv_dtype, batch, result;
   std::string layers;
   std::string dtype{"f32"};
   bool allow_overflow{};
@@ -48,6 +50,14 @@ constexpr Choice<Target> kTargets[] = {{.name = "iree", .value = Target::kIree},
 constexpr Choice<DType> kDTypes[] = {{.name = "f32", .value = DType::kF32},
                                      {.name = "bf16", .value = DType::kBF16},
                                      {.name = "f16", .value = DType::kF16}};
+
+constexpr Choice<ResultKind> kResults[] = {{.name = "logits", .value = ResultKind::kLogits},
+                                           {.name = "last-logits", .value = ResultKind::kLastLogits},
+                                           {.name = "token", .value = ResultKind::kToken}};
+
+constexpr Choice<bool> kLocals[] = {{.name = "same", .value = false}, {.name = "ring", .value = true}};
+
+constexpr Choice<bool> kStorages[] = {{.name = "args", .value = false}, {.name = "globals", .value = true}};
 
 template <class Value, size_t N>
 Value choose(std::string_view option, std::string_view word, const Choice<Value> (&choices)[N]) {
@@ -89,6 +99,56 @@ void parse_seq(std::string_view text, ExportOptions& options) {
         "padded on the right), or --target iree");
 }
 
+std::string function_names() {
+  std::vector<std::string_view> names;
+  for (const FunctionInfo& row : function_table()) names.push_back(row.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// none, concat, static, or static:C.
+KvPolicy parse_kv(std::string_view word) {
+  constexpr std::string_view kStatic = "static:";
+  if (word == "none") return {};
+  if (word == "concat") return {.extent = KvExtent::kConcat};
+  if (word == "static") return {.extent = KvExtent::kStatic};
+  if (word.starts_with(kStatic))
+    return {.extent = KvExtent::kStatic, .capacity = parse_integer("--kv", word.substr(kStatic.size()), 1, kMaxSeq)};
+  wrong_usage("--kv: '{}' is none of none, concat, static, static:N", printable(word));
+}
+
+// Options that say how caches are kept mean nothing without a function that has any.
+void parse_functions(const Typed& typed, ExportOptions& options) {
+  options.functions = parse_list("--functions", typed.functions);
+  bool cached = false;
+  for (const std::string& name : options.functions) {
+    const auto row = std::ranges::find(function_table(), name, &FunctionInfo::name);
+    if (row == function_table().end())
+      wrong_usage("--functions: '{}' is none of {}", printable(name), function_names());
+    if (std::ranges::count(options.functions, name) > 1) wrong_usage("--functions: '{}' stands twice", name);
+    cached = cached || row->cached;
+  }
+  options.kv = parse_kv(!typed.kv.empty() ? typed.kv : cached ? "static" : "none");
+  if (cached && options.kv.extent == KvExtent::kNone)
+    wrong_usage("--kv none: only the function score does without a cache");
+  for (const auto& [option, value] : {std::pair{"--kv", &typed.kv},
+                                      {"--kv-local", &typed.kv_local},
+                                      {"--kv-storage", &typed.kv_storage},
+                                      {"--kv-dtype", &typed.kv_dtype},
+                                      {"--result", &typed.result}})
+    if (!cached && !value->empty() && *value != "none")
+      wrong_usage("{}: no function with a cache is asked for (--functions: {})", option, typed.functions);
+  if (!typed.kv_local.empty()) options.kv.ring = choose("--kv-local", typed.kv_local, kLocals);
+  if (!typed.kv_storage.empty()) options.kv_globals = choose("--kv-storage", typed.kv_storage, kStorages);
+  if (!typed.kv_dtype.empty()) options.kv.dtype = choose("--kv-dtype", typed.kv_dtype, kDTypes);
+  if (!typed.result.empty()) options.result = choose("--result", typed.result, kResults);
+  if (!typed.batch.empty()) options.batch = parse_integer("--batch", typed.batch, 1, kMaxBatch);
+  const bool xla = std::ranges::find(options.targets, Target::kXla) != options.targets.end();
+  if (xla && options.kv_globals)
+    wrong_usage("--kv-storage globals: XLA has no globals; leave them in args, or choose --target iree");
+  if (xla && options.kv.extent == KvExtent::kConcat)
+    wrong_usage("--kv concat: XLA takes no caches that grow; use --kv static:N, or --target iree");
+}
+
 // The name of an archive format, or nothing for `none`.
 std::string parse_weights(std::string_view word) {
   std::vector<std::string_view> names;
@@ -112,6 +172,7 @@ ExportOptions parse(const Typed& typed) {
     if (std::ranges::find(options.targets, target) == options.targets.end()) options.targets.push_back(target);
   }
   if (!typed.seq.empty()) parse_seq(typed.seq, options);
+  parse_functions(typed, options);
   if (!typed.layers.empty()) options.layers = parse_integer("--layers", typed.layers, 1, kMaxLayers);
   options.dtype = choose("--dtype", typed.dtype, kDTypes);
   options.allow_overflow = typed.allow_overflow;
@@ -250,6 +311,35 @@ Status run_export(const Typed& typed, Output& output) {
 
 }  // namespace
 
+namespace {
+
+void declare_cache_options(CLI::App& app, Typed& typed) {
+  app.add_option("--functions", typed.functions,
+                 fmt::format("What the programs can be asked for, comma-separated: {} (default: score)", function_names()))
+      ->type_name("LIST");
+  app.add_option("--kv", typed.kv,
+                 fmt::format("How keys and values are kept between calls: static:N, room for N positions (default: {}, or "
+                             "the model's context if shorter), concat, growing with the text (iree), or none",
+                             kDefaultCapacity))
+      ->type_name("HOW");
+  app.add_option("--kv-local", typed.kv_local,
+                 "What layers with a sliding window keep: same as the others (default), or ring, only the window")
+      ->type_name("WHAT");
+  app.add_option("--kv-storage", typed.kv_storage,
+                 "Where caches live: args, arguments and results (default), or globals of the module (iree)")
+      ->type_name("WHERE");
+  app.add_option("--kv-dtype", typed.kv_dtype, "What caches are stored as: f32 (default), bf16, f16")
+      ->type_name("TYPE");
+  app.add_option("--batch", typed.batch, "Texts in one call, each with its own length and position (default: 1)")
+      ->type_name("N");
+  app.add_option("--result", typed.result,
+                 "What functions with caches return: last-logits, of the last token (default), logits, of every token, "
+                 "or token, the likeliest next one")
+      ->type_name("WHAT");
+}
+
+}  // namespace
+
 Run declare_export(CLI::App& app) {
   auto typed = std::make_shared<Typed>();
   app.add_option("MODEL", typed->model, "A GGUF file (of a split model, any part), or a directory with safetensors")
@@ -268,6 +358,7 @@ Run declare_export(CLI::App& app) {
                      "for iree alone (default: {}, or the model's context if shorter)",
                      kDefaultSeq))
       ->type_name("LIST");
+  declare_cache_options(app, *typed);
   app.add_option("--layers", typed->layers, "Only the first so many layers, then the output (default: all)")
       ->type_name("N");
   app.add_option("--dtype", typed->dtype,

@@ -25,6 +25,8 @@ namespace headrace {
 inline constexpr std::string_view kManifestFile = "manifest.json";
 inline constexpr std::string_view kManifestFormat = "headrace.manifest";
 inline constexpr int64_t kManifestVersion = 1;
+// Feature: an iree entry without the arguments and results that are caches.
+inline constexpr std::string_view kFeatureGlobals = "state-in-globals";
 
 // A configuration or option value.
 using ManifestValue = std::variant<bool, int64_t, double, std::string, std::vector<bool>, std::vector<int64_t>,
@@ -116,6 +118,7 @@ struct ManifestIree {
   std::string file;
   std::string entry;                            // "llama.score", "llama.score.128"
   std::map<std::string, int64_t> symbols = {};  // the values it was specialised for; a symbol not named is dynamic
+  bool state_in_globals{};                      // caches are neither arguments nor results: the module keeps them
   friend bool operator==(const ManifestIree&, const ManifestIree&) = default;
 };
 
@@ -124,6 +127,28 @@ struct ManifestTargets {
   std::vector<ManifestXla> xla = {};
   std::vector<ManifestIree> iree = {};
   friend bool operator==(const ManifestTargets&, const ManifestTargets&) = default;
+};
+
+// How keys and values are kept between calls (docs/functions.md).
+struct ManifestKvLayer {
+  int64_t layer{};
+  int64_t heads{}, key_width{}, value_width{};
+  int64_t window{};              // keys a query sees; 0: all
+  std::optional<int64_t> slots;  // null: grows with each call
+  friend bool operator==(const ManifestKvLayer&, const ManifestKvLayer&) = default;
+};
+
+struct ManifestKv {
+  std::string extent;   // "concat", "static"
+  int64_t capacity{};   // positions that a text can have
+  std::string local;    // "same", "ring": what layers with a window keep
+  std::string storage;  // "args", "globals"
+  DType dtype{};
+  int64_t batch{};
+  int64_t bytes_per_token{};  // of one text
+  int64_t fixed_bytes{};      // of one text, whatever its length: rings
+  std::vector<ManifestKvLayer> layers = {};
+  friend bool operator==(const ManifestKv&, const ManifestKv&) = default;
 };
 
 struct ManifestFunction {
@@ -182,7 +207,8 @@ struct Manifest {
   ManifestSource source = {};
   ManifestModel model = {};
   std::optional<ManifestTokenizer> tokenizer = std::nullopt;
-  std::string module_file = {};  // the HIR text, one of `texts`
+  std::optional<ManifestKv> kv = std::nullopt;  // null: no function has caches
+  std::string module_file = {};                 // the HIR text, one of `texts`
   std::vector<ManifestFunction> functions = {};
   std::vector<ManifestParameter> parameters = {};
   std::vector<ManifestArchive> archives = {};

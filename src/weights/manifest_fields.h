@@ -70,6 +70,7 @@ void fields(auto& v, Is<ManifestIree> auto& m) {
   v("file", m.file);
   v("entry", m.entry);
   v("symbols", m.symbols);
+  v("state_in_globals", m.state_in_globals);
 }
 void fields(auto& v, Is<ManifestTargets> auto& m) {
   v("xla", m.xla);
@@ -82,6 +83,25 @@ void fields(auto& v, Is<ManifestFunction> auto& m) {
   v("results", m.results);
   v("state", m.state);
   v("targets", m.targets);
+}
+void fields(auto& v, Is<ManifestKvLayer> auto& m) {
+  v("layer", m.layer);
+  v("heads", m.heads);
+  v("key_width", m.key_width);
+  v("value_width", m.value_width);
+  v("window", m.window);
+  v("slots", m.slots);
+}
+void fields(auto& v, Is<ManifestKv> auto& m) {
+  v("extent", m.extent);
+  v("capacity", m.capacity);
+  v("local", m.local);
+  v("storage", m.storage);
+  v("dtype", m.dtype);
+  v("batch", m.batch);
+  v("bytes_per_token", m.bytes_per_token);
+  v("fixed_bytes", m.fixed_bytes);
+  v("layers", m.layers);
 }
 void fields(auto& v, Is<RoundingLoss> auto& m) {
   v("inexact", m.inexact);
@@ -124,6 +144,7 @@ void fields(auto& v, Is<Manifest> auto& m) {
   v("source", m.source);
   v("model", m.model);
   v("tokenizer", m.tokenizer);
+  v("kv", m.kv);
   v("module", m.module_file);
   v("functions", m.functions);
   v("parameters", m.parameters);

@@ -17,7 +17,7 @@ using manifest_detail::kValueKindNames;
 constexpr size_t kMaxFaults = 20;
 
 // Features a manifest may ask for that this version honours.
-constexpr std::array<std::string_view, 0> kKnownFeatures{};
+constexpr std::array<std::string_view, 1> kKnownFeatures{kFeatureGlobals};
 
 class Reader {
  public:
