@@ -15,14 +15,15 @@ if(test_sources)
   target_compile_options(headrace_tests PRIVATE
     -fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
   target_include_directories(headrace_tests SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/third_party/pjrt)
-  target_compile_definitions(headrace_tests PRIVATE HEADRACE_TESTDATA="${PROJECT_SOURCE_DIR}/testdata")
+  # Relative, with the tree's root as working directory: with its path in every command ccache would serve one tree only.
+  target_compile_definitions(headrace_tests PRIVATE HEADRACE_TESTDATA="testdata")
   set(shards 4)
   math(EXPR last_shard "${shards} - 1")
   foreach(shard RANGE ${last_shard})
     # A folder for temporary files of its own: a suite may run in several shards at once, each setting itself up.
     set(temporary ${PROJECT_BINARY_DIR}/tmp/unit.${shard})
     file(MAKE_DIRECTORY ${temporary})
-    add_test(NAME unit.${shard} COMMAND headrace_tests --gtest_brief=1)
+    add_test(NAME unit.${shard} COMMAND headrace_tests --gtest_brief=1 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(unit.${shard} PROPERTIES
       LABELS unit
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};TEST_TMPDIR=${temporary};TMPDIR=${temporary}")
@@ -33,8 +34,8 @@ endif()
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/*_fuzz.cpp)
 add_executable(headrace_replay fuzz/replay_test.cpp fuzz/dense_test.cpp fuzz/target.cpp fuzz/memory.cpp ${fuzz_sources})
 target_link_libraries(headrace_replay PRIVATE headrace headrace_options GTest::gtest_main)
-target_compile_definitions(headrace_replay PRIVATE HEADRACE_TESTDATA="${PROJECT_SOURCE_DIR}/testdata")
-add_test(NAME fuzz.replay COMMAND headrace_replay --gtest_brief=1)
+target_compile_definitions(headrace_replay PRIVATE HEADRACE_TESTDATA="testdata")
+add_test(NAME fuzz.replay COMMAND headrace_replay --gtest_brief=1 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties(fuzz.replay PROPERTIES LABELS unit TIMEOUT 120)
 
 # Checks in Python that need nothing but its standard library.

@@ -21,7 +21,7 @@ class CompiledFunction:
 
     Token ids (the integer argument ``tokens``) may be a flat sequence where a batch of one is declared. Where the
     program is specialised to larger symbols than the arguments have, they are padded with zeros on the right and the
-    results cut; a function with state is not padded.
+    results cut; a function with state is padded only if it takes the length of each text.
     """
 
     def __init__(self, function: Function, vocabulary: int | None, programs: Sequence[tuple[Mapping[str, int], Runner]]):
@@ -104,7 +104,7 @@ class CompiledFunction:
     def _program(self, sizes: Mapping[str, int]) -> tuple[Mapping[str, int], Runner]:
         """The smallest program that fits."""
         f = self.function
-        exact = bool(f.state)
+        exact = bool(f.state) and not any(a.name == "length" for a in f.arguments)
         fits = [p for p in self._programs
                 if all((sizes[s] == v) if exact else (sizes[s] <= v) for s, v in p[0].items())]
         if not fits:

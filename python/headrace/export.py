@@ -29,6 +29,7 @@ class Export:
         for text in manifest.texts:
             check_size(directory / text.file, text.file, text.size_bytes)
         self._weights = Weights(directory, manifest)
+        self._iree_modules: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
         return f"<headrace.Export {self.directory}: {self.manifest.model.name}, functions {self.functions}>"
@@ -94,7 +95,7 @@ class Export:
         if any(p.file is None for p in self.manifest.parameters):
             raise ArchiveError(f"{name}: weights were not written (--weights none)")
         return iree.compiled(self.directory, self.manifest, f, self._vocabulary(f),
-                             None if cache is None else Path(cache), device)
+                             None if cache is None else Path(cache), device, self._iree_modules)
 
     def _need(self, f: Function, there: bool, target: str) -> None:
         if not there:

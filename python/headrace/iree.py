@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import subprocess
@@ -85,17 +86,28 @@ def _run(tool: str, source: Path, target: Path, flags: Sequence[str]) -> Path:
 
 
 def compiled(directory: Path, manifest: Manifest, function: Function, vocabulary: int | None, cache: Path | None,
-             device: str) -> CompiledFunction:
-    """The function in all its specialisations, their module loaded once. Raises ``MissingExtra``, ``CompileError``."""
-    modules: dict[str, Any] = {}
+             device: str, modules: dict[Any, Any]) -> CompiledFunction:
+    """The function in all its specialisations. ``modules`` keeps what was loaded, so that functions share the globals
+    that hold their caches. Raises ``MissingExtra``, ``CompileError``."""
     programs = []
     for program in function.targets.iree:
-        if program.file not in modules:
+        key = (program.file, device)
+        if key not in modules:
             runtime()
-            modules[program.file] = load_module(directory, manifest, compile_program(directory / program.file, cache), device)
+            modules[key] = load_module(directory, manifest, compile_program(directory / program.file, cache), device)
         values = {s.name: program.symbols[s.name] for s in function.symbols if s.name in program.symbols}
-        programs.append((values, _Program(program, *modules[program.file])))
+        programs.append((values, _Program(program, *modules[key])))
+    if any(p.state_in_globals for p in function.targets.iree):
+        function = _without_caches(function)
     return CompiledFunction(function, vocabulary, programs)
+
+
+def _without_caches(function: Function) -> Function:
+    """As a caller sees it whose caches are in globals."""
+    def data(values: Any) -> tuple[Any, ...]:
+        return tuple(v for v in values if v.kind != "cache")
+
+    return dataclasses.replace(function, arguments=data(function.arguments), results=data(function.results), state=())
 
 
 def load_module(directory: Path, manifest: Manifest, code: bytes | Path, device: str) -> tuple[Any, str]:

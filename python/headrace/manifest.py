@@ -19,7 +19,7 @@ from .manifest_checks import Faults, check
 
 FORMAT = "headrace.manifest"
 VERSION = 1
-KNOWN_FEATURES: frozenset[str] = frozenset()
+KNOWN_FEATURES: frozenset[str] = frozenset({"state-in-globals"})
 
 MAX_BYTES = 64 << 20
 MAX_DEPTH = 16
@@ -107,11 +107,12 @@ class XlaProgram:
 
 @dataclass(frozen=True)
 class IreeProgram:
-    """Called with the function's arguments; parameters are globals."""
+    """Called with the function's arguments, but for caches if they are in globals, as parameters always are."""
 
     file: str
     entry: str
     symbols: dict[str, int]
+    state_in_globals: bool
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,33 @@ class Rounding:
     inexact: int
     overflowed: int
     largest_error: float
+
+
+@dataclass(frozen=True)
+class KvLayer:
+    """The cache of one layer. ``window``: keys a query sees, 0 for all. ``slots``: None where it grows."""
+
+    layer: int
+    heads: int
+    key_width: int
+    value_width: int
+    window: int
+    slots: int | None
+
+
+@dataclass(frozen=True)
+class Kv:
+    """How keys and values are kept between calls (docs/functions.md)."""
+
+    extent: str
+    capacity: int
+    local: str
+    storage: str
+    dtype: str
+    batch: int
+    bytes_per_token: int
+    fixed_bytes: int
+    layers: tuple[KvLayer, ...]
 
 
 @dataclass(frozen=True)
@@ -184,6 +212,7 @@ class Manifest:
     source: Source
     model: Model
     tokenizer: Tokenizer | None
+    kv: Kv | None
     module: str
     functions: tuple[Function, ...]
     parameters: tuple[Parameter, ...]

@@ -62,9 +62,8 @@ class Feeder {
 
   // Each row's next `lengths`, in a call of `width` positions.
   void feed(const std::string& function, int64_t width, const std::vector<int64_t>& lengths) {
-    std::vector<Values> in{tokens(width, [&](size_t row, int64_t i) {
-      return i < lengths[row] ? at_[row] + i : int64_t{0};
-    })};
+    std::vector<Values> in{
+        tokens(width, [&](size_t row, int64_t i) { return i < lengths[row] ? at_[row] + i : int64_t{0}; })};
     if (function != "decode") in.push_back(per_row(lengths));
     if (function != "prefill") in.push_back(per_row(at_));
     if (function != "prefill") in.insert(in.end(), caches_.begin(), caches_.end());
@@ -197,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(Models, CachedTest,
                          ::testing::Values("llama", "llama_tied", "llama_bias", "llama_linear", "llama_rope3",
                                            "mistral_nosw", "gemma3", "gemma3_linear", "gemma3_wrapped", "qwen2",
                                            "qwen3"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& each) { return each.param; });
 
 }  // namespace
 }  // namespace headrace

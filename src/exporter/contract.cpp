@@ -56,8 +56,7 @@ std::map<std::string, int64_t> values_of(const std::vector<ManifestSymbol>& symb
 }
 
 std::string iree_name(const EmittedIree& iree, const Function& f, const SymbolValues& values) {
-  return iree.symbols.size() == 1 || iree.unchanged.contains(f.name) ? f.name
-                                                                     : f.name + specialisation_suffix(values);
+  return iree.symbols.size() == 1 || iree.unchanged.contains(f.name) ? f.name : f.name + specialisation_suffix(values);
 }
 
 ManifestFunction function_of(const ContractParts& parts, const Function& f) {
@@ -151,12 +150,13 @@ std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
   for (const ManifestArchive& archive : parts.archives)
     archives += fmt::format(" --parameters={}={}", archive.scope, archive.file);
   for (const Function& f : parts.module.functions) {
-    if (f.visibility != Visibility::kPublic) continue;
+    const bool caches_by_hand = !f.state.empty() && f.state.front().argument != StatePair::kNew;
+    if (f.visibility != Visibility::kPublic || caches_by_hand) continue;  // a line of sixty inputs helps nobody
     const SymbolValues& values = parts.iree->symbols.front();
-    out.push_back(
-        {.what = fmt::format("run {} with IREE, on zeros", f.name),
-         .line = fmt::format("iree-run-module --device=local-task --module={}{} --function={}{}", compiled, archives,
-                             iree_name(*parts.iree, f, values), zero_inputs(f, values, parts.module.symbols, parts.options.kv_globals))});
+    out.push_back({.what = fmt::format("run {} with IREE, on zeros", f.name),
+                   .line = fmt::format("iree-run-module --device=local-task --module={}{} --function={}{}", compiled,
+                                       archives, iree_name(*parts.iree, f, values),
+                                       zero_inputs(f, values, parts.module.symbols, parts.options.kv_globals))});
   }
   return out;
 }

@@ -58,7 +58,8 @@ Status check(const ExportOptions& options) {
   if (options.kv_globals && wants(options, Target::kXla))
     return fail(ErrorCode::kOptions, "xla has no globals: keep caches in arguments, or choose target iree alone");
   if (options.kv.extent == KvExtent::kConcat && wants(options, Target::kXla))
-    return fail(ErrorCode::kOptions, "xla takes no caches that grow: give them a static capacity, or target iree alone");
+    return fail(ErrorCode::kOptions,
+                "xla takes no caches that grow: give them a static capacity, or target iree alone");
   if (options.kv_globals && options.kv.extent == KvExtent::kConcat)
     return fail(ErrorCode::kOptions, "a cache that grows does not fit a global");
   if (options.dynamic_seq && !options.seq.empty())
@@ -214,7 +215,8 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   report.max_seq = options.dynamic_seq ? model->context_length() : options.seq.back();
   settle_cache(options, *model, report.max_seq);
   watch.lap();
-  HR_TRY(const TracedModel traced, trace_functions(*model, checkpoint, function_options(options, report.max_seq), warnings));
+  HR_TRY(const TracedModel traced,
+         trace_functions(*model, checkpoint, function_options(options, report.max_seq), warnings));
   HR_TRY_STATUS(check_rope_factors(checkpoint, traced.module));
   report.trace_seconds = watch.lap();
   HR_TRY(const Module module, prepare(traced.module, options, hooks));

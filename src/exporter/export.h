@@ -32,10 +32,10 @@ struct ExportOptions {
   // Instead: one program for every length up to the model's context. iree only.
   bool dynamic_seq{};
   std::vector<std::string> functions{"score"};  // names of function_table()
-  KvPolicy kv = {};       // a capacity of 0: kDefaultCapacity, or
-                          // the longest of `seq`, at most the model's context (which is it for kConcat)
-  bool kv_globals{};      // iree keeps caches in globals of its module; xla has none
-  int64_t batch{1};       // texts in one call
+  KvPolicy kv = {};                             // a capacity of 0: kDefaultCapacity, or
+                     // the longest of `seq`, at most the model's context (which is it for kConcat)
+  bool kv_globals{};  // iree keeps caches in globals of its module; xla has none
+  int64_t batch{1};   // texts in one call
   ResultKind result{ResultKind::kLastLogits};
   std::optional<int64_t> layers = {};   // the first so many layers, then the head; all when absent
   DType dtype{DType::kF32};             // of matmul and embedding weights: f32, bf16 or f16

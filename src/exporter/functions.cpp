@@ -83,18 +83,18 @@ FunctionSpec score(const Plan& plan) {
 }
 
 FunctionSpec prefill(const Plan& plan) {
-  FunctionSpec spec{.name = {},
-                    .arguments = {{.name = "tokens", .type = plan.tokens(seq())},
-                                  {.name = "length", .type = plan.per_row()}},
-                    .state = {},
-                    .body = [&plan](Tracer&, Arguments in) {
-                      const Tensor positions = positions_of(in[0], nullptr);
-                      CachedKv kv(plan.layout, {.positions = positions, .length = in[1], .past = {}});
-                      const Tensor hidden = plan.model.forward(in[0], positions, kv);
-                      Named results{outcome(plan, hidden, &in[1])};
-                      append_caches(plan, kv, results);
-                      return results;
-                    }};
+  FunctionSpec spec{
+      .name = {},
+      .arguments = {{.name = "tokens", .type = plan.tokens(seq())}, {.name = "length", .type = plan.per_row()}},
+      .state = {},
+      .body = [&plan](Tracer&, Arguments in) {
+        const Tensor positions = positions_of(in[0], nullptr);
+        CachedKv kv(plan.layout, {.positions = positions, .length = in[1], .past = {}});
+        const Tensor hidden = plan.model.forward(in[0], positions, kv);
+        Named results{outcome(plan, hidden, &in[1])};
+        append_caches(plan, kv, results);
+        return results;
+      }};
   const auto caches = static_cast<uint32_t>(plan.layout.caches(past()).size());
   for (uint32_t i = 0; i < caches; ++i) spec.state.push_back({.argument = StatePair::kNew, .result = 1 + i});
   return spec;
@@ -110,42 +110,39 @@ void add_cache_arguments(const Plan& plan, FunctionSpec& spec) {
 }
 
 FunctionSpec chunk(const Plan& plan) {
-  FunctionSpec spec{.name = {},
-                    .arguments = {{.name = "tokens", .type = plan.tokens(seq())},
-                                  {.name = "length", .type = plan.per_row()},
-                                  {.name = "position", .type = plan.per_row()}},
-                    .state = {},
-                    .body = [&plan](Tracer&, Arguments in) {
-                      const Tensor positions = positions_of(in[0], &in[2]);
-                      CachedKv kv(plan.layout, {.positions = positions,
-                                                .length = in[1],
-                                                .past = in[2],
-                                                .caches = {in.begin() + 3, in.end()}});
-                      const Tensor hidden = plan.model.forward(in[0], positions, kv);
-                      Named results{outcome(plan, hidden, &in[1])};
-                      append_caches(plan, kv, results);
-                      return results;
-                    }};
+  FunctionSpec spec{
+      .name = {},
+      .arguments = {{.name = "tokens", .type = plan.tokens(seq())},
+                    {.name = "length", .type = plan.per_row()},
+                    {.name = "position", .type = plan.per_row()}},
+      .state = {},
+      .body = [&plan](Tracer&, Arguments in) {
+        const Tensor positions = positions_of(in[0], &in[2]);
+        CachedKv kv(plan.layout,
+                    {.positions = positions, .length = in[1], .past = in[2], .caches = {in.begin() + 3, in.end()}});
+        const Tensor hidden = plan.model.forward(in[0], positions, kv);
+        Named results{outcome(plan, hidden, &in[1])};
+        append_caches(plan, kv, results);
+        return results;
+      }};
   add_cache_arguments(plan, spec);
   return spec;
 }
 
 FunctionSpec decode(const Plan& plan) {
-  FunctionSpec spec{.name = {},
-                    .arguments = {{.name = "tokens", .type = plan.tokens(1)},
-                                  {.name = "position", .type = plan.per_row()}},
-                    .state = {},
-                    .body = [&plan](Tracer&, Arguments in) {
-                      const Tensor positions = positions_of(in[0], &in[1]);
-                      CachedKv kv(plan.layout, {.positions = positions,
-                                                .length = {},
-                                                .past = in[1],
-                                                .caches = {in.begin() + 2, in.end()}});
-                      const Tensor hidden = plan.model.forward(in[0], positions, kv);
-                      Named results{outcome(plan, hidden, nullptr)};
-                      append_caches(plan, kv, results);
-                      return results;
-                    }};
+  FunctionSpec spec{
+      .name = {},
+      .arguments = {{.name = "tokens", .type = plan.tokens(1)}, {.name = "position", .type = plan.per_row()}},
+      .state = {},
+      .body = [&plan](Tracer&, Arguments in) {
+        const Tensor positions = positions_of(in[0], &in[1]);
+        CachedKv kv(plan.layout,
+                    {.positions = positions, .length = {}, .past = in[1], .caches = {in.begin() + 2, in.end()}});
+        const Tensor hidden = plan.model.forward(in[0], positions, kv);
+        Named results{outcome(plan, hidden, nullptr)};
+        append_caches(plan, kv, results);
+        return results;
+      }};
   add_cache_arguments(plan, spec);
   return spec;
 }
@@ -158,8 +155,7 @@ Tensors generate_step(const Plan& plan, Arguments in) {
   Tracer& t = in[0].tracer();
   const Tensor tokens = broadcast_in_dim(in[2], plan.tokens(1).shape, {0});
   const Tensor positions = positions_of(tokens, &in[3]);
-  CachedKv kv(plan.layout,
-              {.positions = positions, .length = {}, .past = in[3], .caches = {in.begin() + 5, in.end()}});
+  CachedKv kv(plan.layout, {.positions = positions, .length = {}, .past = in[3], .caches = {in.begin() + 5, in.end()}});
   const Tensor next = likeliest(plan.model, plan.model.forward(tokens, positions, kv));
   const Tensor column = broadcast_in_dim(next, plan.tokens(1).shape, {0});
   Tensors out{in[0] + 1, in[1], next, in[3] + 1,
@@ -182,8 +178,8 @@ FunctionSpec generate(const Plan& plan) {
             const Tensor first = likeliest(plan.model, last_rows(hidden, in[1]));
             const Type all = plan.tokens(plan.layout.policy.capacity);
             const Tensor blank = broadcast_to(number(-1), all.shape);
-            const Tensor begun = dynamic_update_slice(blank, broadcast_in_dim(first, plan.tokens(1).shape, {0}),
-                                                      {number(0), number(0)});
+            const Tensor begun =
+                dynamic_update_slice(blank, broadcast_in_dim(first, plan.tokens(1).shape, {0}), {number(0), number(0)});
             // A step writes to the cache, so the longest text leaves room for capacity - length of them.
             const Tensor room = number(plan.layout.policy.capacity + 1) - reduce_max(in[1], {0});
             const Tensor count = select(compare(in[2], "LT", room), in[2], room);

@@ -42,9 +42,9 @@ struct TracedModel {
   KvLayout layout;  // no layers without a cached function
 };
 
-// The functions asked for, over one set of parameters, before any pass. Reads no weight bytes. Errors: kOptions (unknown
-// function, none or one twice; a cached one without a policy; a length, batch or capacity outside its bounds; generate
-// under a growing cache), those of link_weights and trace.
+// The functions asked for, over one set of parameters, before any pass. Reads no weight bytes. Errors: kOptions
+// (unknown function, none or one twice; a cached one without a policy; a length, batch or capacity outside its bounds;
+// generate under a growing cache), those of link_weights and trace.
 [[nodiscard]] Result<TracedModel> trace_functions(const Model& model, const Checkpoint& checkpoint,
                                                   const FunctionOptions& options, Warnings& warnings);
 

@@ -28,7 +28,8 @@ class HfDirectory {
     for (const auto& entry : std::filesystem::directory_iterator(zoo_directory(model))) {
       const std::string name = entry.path().filename();
       if (name.find(".safetensors") != std::string::npos)
-        std::filesystem::create_symlink(entry.path(), std::filesystem::path(directory_.path()) / name);
+        std::filesystem::create_symlink(std::filesystem::absolute(entry.path()),
+                                        std::filesystem::path(directory_.path()) / name);
     }
     std::ignore = directory_.write("config.json", config.dump());
   }

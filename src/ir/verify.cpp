@@ -11,10 +11,9 @@ namespace {
 
 // Static dims equal; those with symbols grow with each call.
 bool same_but_symbolic(const Type& a, const Type& b) {
-  return a.dtype == b.dtype && std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(),
-                                          [](const Dim& x, const Dim& y) {
-                                            return x == y || (!x.is_static() && !y.is_static());
-                                          });
+  return a.dtype == b.dtype &&
+         std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(),
+                    [](const Dim& x, const Dim& y) { return x == y || (!x.is_static() && !y.is_static()); });
 }
 
 // Collects faults over one module. `parameter` and `call` are known by name: they are the two ops whose meaning lies

@@ -69,9 +69,7 @@ KvCache::Keys CachedKv::grow(size_t layer, const Kept& fresh) {
   }
   const Kept before = old(layer);
   kept_[layer] = Kept{.k = concatenate({before.k, fresh.k}, 2), .v = concatenate({before.v, fresh.v}, 2)};
-  return {.k = kept_[layer]->k,
-          .v = kept_[layer]->v,
-          .positions = concatenate({call_.caches[0], call_positions()}, 1)};
+  return {.k = kept_[layer]->k, .v = kept_[layer]->v, .positions = concatenate({call_.caches[0], call_positions()}, 1)};
 }
 
 // The last position of each row after the call [B].
@@ -95,7 +93,8 @@ Tensor CachedKv::slot_positions(const CacheLayer& layer, const Tensor& last) con
   return layout_.wraps(layer) ? held(last, slots) : iota(last.tracer(), DType::kI32, {layout_.batch, slots}, 1);
 }
 
-// [B, slots]: for each slot the row to take of (old slots, this call's tokens); in a prefill of (a row of zeros, tokens).
+// [B, slots]: for each slot the row to take of (old slots, this call's tokens); in a prefill of (a row of zeros,
+// tokens).
 Tensor CachedKv::source_rows(int64_t slots) {
   Tracer& t = call_.positions.tracer();
   const Tensor position = held(last(), slots);
@@ -106,8 +105,8 @@ Tensor CachedKv::source_rows(int64_t slots) {
                 position - past + static_cast<double>(slots), slot);
 }
 
-// The cache with each row's one token in its slot. Row by row, since rows are at different positions: a scatter would do
-// them at once, and no engine here keeps it in place.
+// The cache with each row's one token in its slot. Row by row, since rows are at different positions: a scatter would
+// do them at once, and no engine here keeps it in place.
 Tensor CachedKv::written(const Tensor& cache, const Tensor& token, int64_t slots) const {
   Tracer& t = cache.tracer();
   const Tensor zero = integer(t, 0);
@@ -136,12 +135,9 @@ KvCache::Keys CachedKv::fill(size_t i, const Kept& fresh) {
   const Kept both{.k = concatenate({before.k, fresh.k}, 2), .v = concatenate({before.v, fresh.v}, 2)};
   const Tensor rows = source_rows(slots);
   kept_[i] = Kept{.k = take_rows(both.k, rows), .v = take_rows(both.v, rows)};
-  if (!layout_.wraps(layer))
-    return {.k = kept_[i]->k, .v = kept_[i]->v, .positions = slot_positions(layer, last())};
+  if (!layout_.wraps(layer)) return {.k = kept_[i]->k, .v = kept_[i]->v, .positions = slot_positions(layer, last())};
   // Early tokens of the call still see slots that late ones take, so they look at the ring as it was.
-  return {.k = both.k,
-          .v = both.v,
-          .positions = concatenate({held(*call_.past - 1, slots), call_positions()}, 1)};
+  return {.k = both.k, .v = both.v, .positions = concatenate({held(*call_.past - 1, slots), call_positions()}, 1)};
 }
 
 }  // namespace headrace

@@ -1,7 +1,8 @@
 // Keys and values that outlive a call. One class for all policies: what differs is which slot a token goes to, and how
 // the slots' positions are told; both follow from KvLayout and from the call.
 //
-//   slots (static extent, rings)  a token at position p lies in slot p mod slots; where the text is never longer than the
+//   slots (static extent, rings)  a token at position p lies in slot p mod slots; where the text is never longer than
+//   the
 //                                 slots, that is p itself. A slot's position follows from the last one written.
 //   growth (concat)               a token lies where its call put it; `cache.positions` says which position that is.
 #pragma once

@@ -13,7 +13,8 @@ using Tensors = std::vector<Tensor>;
 
 // Repeats `body` on the carried values, whose types it keeps, while `condition` (i1 scalar) holds. Both see the carried
 // values and the parameters of the model, nothing else.
-[[nodiscard]] Tensors while_loop(const Tensors& carried, const std::function<Tensor(std::span<const Tensor>)>& condition,
+[[nodiscard]] Tensors while_loop(const Tensors& carried,
+                                 const std::function<Tensor(std::span<const Tensor>)>& condition,
                                  const std::function<Tensors(std::span<const Tensor>)>& body);
 
 }  // namespace headrace

@@ -1,6 +1,6 @@
-// How the keys and values of a model are kept between calls: the policy that a user chooses, and the tensors it comes to
-// for the layers of a model. Layers are found by running the model once (LayerRecorder), so that no model file knows of
-// policies.
+// How the keys and values of a model are kept between calls: the policy that a user chooses, and the tensors it comes
+// to for the layers of a model. Layers are found by running the model once (LayerRecorder), so that no model file knows
+// of policies.
 #pragma once
 
 #include <cstdint>

@@ -186,14 +186,14 @@ Tensor concatenate(const std::vector<Tensor>& parts, int64_t dim) {
 Tensor reduce_sum(const Tensor& x, std::vector<int64_t> dims) { return reduce(x, std::move(dims), ops::kAdd, 0.0); }
 
 Tensor reduce_max(const Tensor& x, std::vector<int64_t> dims) {
-  const double start = x.dtype() == DType::kI32 ? std::numeric_limits<int32_t>::min()
-                                                : -std::numeric_limits<double>::infinity();
+  const double start =
+      x.dtype() == DType::kI32 ? std::numeric_limits<int32_t>::min() : -std::numeric_limits<double>::infinity();
   return reduce(x, std::move(dims), ops::kMaximum, start);
 }
 
 Tensor reduce_min(const Tensor& x, std::vector<int64_t> dims) {
-  const double start = x.dtype() == DType::kI32 ? std::numeric_limits<int32_t>::max()
-                                                : std::numeric_limits<double>::infinity();
+  const double start =
+      x.dtype() == DType::kI32 ? std::numeric_limits<int32_t>::max() : std::numeric_limits<double>::infinity();
   return reduce(x, std::move(dims), ops::kMinimum, start);
 }
 

@@ -96,7 +96,7 @@ auto in_scope(Tracer& tracer, const char* name, const Body& body) {
 [[nodiscard]] Tensor compare(const Tensor& a, std::string_view direction, const Tensor& b);
 [[nodiscard]] Tensor logical_and(const Tensor& a, const Tensor& b);
 [[nodiscard]] Tensor remainder(const Tensor& a, const Tensor& b);  // of the sign of a
-[[nodiscard]] Tensor unary(const OpDef& op, const Tensor& x);  // exponential, tanh, rsqrt, ... (ops/ops.h)
+[[nodiscard]] Tensor unary(const OpDef& op, const Tensor& x);      // exponential, tanh, rsqrt, ... (ops/ops.h)
 
 [[nodiscard]] Tensor convert(const Tensor& x, DType dtype);
 [[nodiscard]] Tensor iota(Tracer& tracer, DType dtype, Shape shape, int64_t dim);

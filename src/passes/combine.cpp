@@ -65,7 +65,9 @@ Result<Module> combine(std::span<const Specialised> parts, const std::set<std::s
   Module out = parts[0].module;
   out.functions.clear();
   for (const Specialised& part : parts) {
-    if (!has_all(out.parameters, part.module.parameters))
+    const bool whole = unchanged.empty();  // then every part has every function
+    if (!has_all(out.parameters, part.module.parameters) ||
+        (whole && out.parameters.size() != part.module.parameters.size()))
       return fail(ErrorCode::kPass, "the specialisation '{}' has other parameters", specialisation_suffix(part.values));
     HR_TRY(Module named, renamed(part.module, specialisation_suffix(part.values), unchanged));
     for (Function& f : named.functions)

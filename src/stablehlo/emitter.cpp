@@ -177,9 +177,8 @@ Result<XlaProgram> emit_xla(const Module& module, const Function& f) {
   };
   for (size_t i = 0; i < own.size(); ++i) {
     const auto results = f.graph->result_types();
-    const auto state = std::find_if(f.state.begin(), f.state.end(), [&](const StatePair& s) {
-      return s.argument == i && results[s.result] == own[i];
-    });
+    const auto state = std::find_if(f.state.begin(), f.state.end(),
+                                    [&](const StatePair& s) { return s.argument == i && results[s.result] == own[i]; });
     argument(f.arguments[i], own[i],
              state == f.state.end() ? "" : fmt::format(" {{tf.aliasing_output = {} : i32}}", state->result));
   }

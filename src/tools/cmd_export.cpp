@@ -314,13 +314,15 @@ Status run_export(const Typed& typed, Output& output) {
 namespace {
 
 void declare_cache_options(CLI::App& app, Typed& typed) {
-  app.add_option("--functions", typed.functions,
-                 fmt::format("What the programs can be asked for, comma-separated: {} (default: score)", function_names()))
+  app.add_option(
+         "--functions", typed.functions,
+         fmt::format("What the programs can be asked for, comma-separated: {} (default: score)", function_names()))
       ->type_name("LIST");
-  app.add_option("--kv", typed.kv,
-                 fmt::format("How keys and values are kept between calls: static:N, room for N positions (default: {}, or "
-                             "the model's context if shorter), concat, growing with the text (iree), or none",
-                             kDefaultCapacity))
+  app.add_option(
+         "--kv", typed.kv,
+         fmt::format("How keys and values are kept between calls: static:N, room for N positions (default: {}, or "
+                     "the model's context if shorter), concat, growing with the text (iree), or none",
+                     kDefaultCapacity))
       ->type_name("HOW");
   app.add_option("--kv-local", typed.kv_local,
                  "What layers with a sliding window keep: same as the others (default), or ring, only the window")
