@@ -91,7 +91,7 @@ def compiled(directory: Path, manifest: Manifest, function: Function, vocabulary
     that hold their caches. Raises ``MissingExtra``, ``CompileError``."""
     programs = []
     for program in function.targets.iree:
-        key = (program.file, device)
+        key = (program.file, device, cache)
         if key not in modules:
             runtime()
             modules[key] = load_module(directory, manifest, compile_program(directory / program.file, cache), device)

@@ -84,6 +84,7 @@ def manifest(folder: Path, places: dict[str, tuple[int, int]], bounds: tuple[int
         "source": {"container": "gguf", "files": [{"name": "toy.gguf", "size_bytes": 1}], "header_xxh3": "0" * 32},
         "model": {"name": "toy", "architecture": "toy", "configuration": []},
         "tokenizer": {"kind": "gpt2", "vocabulary": V, "bos": None, "eos": [], "add_bos": None, "pieces": None},
+        "kv": None,
         "module": "module.hir",
         "functions": [{
             "name": "score", "symbols": [{"name": "seq", "min": 1, "max": largest}],
@@ -93,7 +94,8 @@ def manifest(folder: Path, places: dict[str, tuple[int, int]], bounds: tuple[int
             "targets": {
                 "xla": [{"file": f"xla/score.{n}.mlir", "entry": "main", "symbols": {"seq": n}, "arguments": ["tokens"],
                          "parameters": list(NAMES), "donations": []} for n in bounds],
-                "iree": [{"file": "iree/model.mlir", "entry": "toy.score", "symbols": {"seq": largest}}]}}],
+                "iree": [{"file": "iree/model.mlir", "entry": "toy.score", "symbols": {"seq": largest},
+                          "state_in_globals": False}]}}],
         "parameters": [{"name": n, "dtype": "f32", "shape": [V, D], "role": "matmul", "file": "weights.safetensors",
                         "offset_bytes": places[n][0], "length_bytes": places[n][1], "xxh3": "0" * 32,
                         "recipe": "none", "rounding": None} for n in NAMES],
