@@ -10,7 +10,7 @@ Contenders take turns, each in a process of its own, and the least time of each 
     xla         `headrace generate --engine xla`
     iree        `headrace generate --engine iree`
     interp      `headrace generate --engine interp`
-    llama.cpp   by the package llama-cpp-py-sync (in PYTHON), on a GGUF of the same weights in F32
+    llama.cpp   by the package llama-cpp-python (in PYTHON), on a GGUF of the same weights in F32
 
 Every contender takes two threads on this kind of machine: XLA, IREE and the interpreter one for each processor, llama.cpp as told.
 All must give the same tokens. Also printed: what `headrace generate` adds to the time in the engine.
@@ -85,11 +85,10 @@ def run_jaxlib(export: str, prompt: list[int], count: int, capacity: int) -> dic
 
 
 def run_llama_cpp(model: str, prompt: list[int], count: int, capacity: int) -> dict:
-    from llama_cpp_py_sync._cffi_bindings import get_ffi, get_lib
+    import llama_cpp as lib
 
-    ffi, lib = get_ffi(), get_lib()
-    silent = ffi.callback("void(int, const char *, void *)", lambda *_: None)
-    lib.llama_log_set(silent, ffi.NULL)
+    silent = lib.llama_log_callback(lambda *_: None)  # kept: it is called as long as the library lives
+    lib.llama_log_set(silent, None)
     lib.llama_backend_init()
     loaded = lib.llama_model_load_from_file(model.encode(), lib.llama_model_default_params())
     options = lib.llama_context_default_params()
@@ -100,10 +99,10 @@ def run_llama_cpp(model: str, prompt: list[int], count: int, capacity: int) -> d
     vocabulary = lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(loaded))
 
     def feed(ids: list[int]) -> int:
-        buffer = ffi.new("int32_t[]", ids)
-        if lib.llama_decode(context, lib.llama_batch_get_one(buffer, len(ids))) != 0:
+        held = (lib.llama_token * len(ids))(*ids)
+        if lib.llama_decode(context, lib.llama_batch_get_one(held, len(ids))) != 0:
             raise SystemExit("llama_decode failed")
-        return int(np.frombuffer(ffi.buffer(lib.llama_get_logits_ith(context, -1), 4 * vocabulary), np.float32).argmax())
+        return int(np.ctypeslib.as_array(lib.llama_get_logits_ith(context, -1), (vocabulary,)).argmax())
 
     def run(steps: int) -> tuple[list[int], float, float]:
         lib.llama_memory_clear(lib.llama_get_memory(context), True)

@@ -67,7 +67,7 @@ class FormReader {
 
   Status read_results() {
     const auto& results = function_.results;
-    const auto form =
+    const auto* form =
         results.empty() ? kResultNames.end() : std::ranges::find(kResultNames, results[0].name, &ResultName::name);
     if (form == kResultNames.end() || results[0].dtype != form->dtype || results[0].shape.size() != form->rank ||
         results[0].shape[0] != Dim(1))

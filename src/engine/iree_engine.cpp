@@ -165,8 +165,8 @@ Result<std::unique_ptr<Engine<float>>> open_iree(const std::string& directory, c
     if (!parameter.file)
       return fail(ErrorCode::kArchive, "parameter '{}': the export has no weights (made with --weights none)",
                   parameter.name);
-  const EngineInfo& own = info(EngineKind::kIree);
-  const auto missing = [&own](Error error) {
+  const auto missing = [](Error error) {
+    const EngineInfo& own = info(EngineKind::kIree);
     if (error.code == ErrorCode::kEngineMissing) error.message += fmt::format("; to install it: {}", own.install);
     return fail(std::move(error).in(own.name));
   };

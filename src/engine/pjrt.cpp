@@ -71,7 +71,8 @@ std::string compile_options(const CompileOverrides& overrides) {
   std::string out;
   put_bytes(out, 3, build);  // executable_build_options
   for (const auto& [option, value] : overrides) {
-    std::string held, entry;
+    std::string held;
+    std::string entry;
     put_bytes(held, 1, value);  // OptionOverrideProto.string_field
     put_bytes(entry, 1, option);
     put_bytes(entry, 2, held);

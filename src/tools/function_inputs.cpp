@@ -82,6 +82,7 @@ Result<HostTensor<F>> from_tokens(const ManifestFunction& function, const Manife
 
 std::string names_of(const std::vector<ManifestArgument>& arguments) {
   std::vector<std::string> out;
+  out.reserve(arguments.size());
   for (const ManifestArgument& argument : arguments) out.push_back(argument.name);
   return fmt::format("{}", fmt::join(out, ", "));
 }
