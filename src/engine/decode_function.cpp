@@ -143,18 +143,10 @@ Result<int64_t> vocabulary_of(const Manifest& manifest) {
   return *std::ranges::min_element(known);
 }
 
-Result<int64_t> cache_capacity(const Manifest& /*manifest*/, const DecodeFunction& function) {
-  const auto past = std::ranges::find(function.function->symbols, std::string_view("past"), &ManifestSymbol::name);
-  if (past != function.function->symbols.end()) return past->max;
-  int64_t slots = 0;
-  for (const size_t index : function.cache_arguments) {
-    const Shape& shape = function.function->arguments[index].shape;
-    if (shape.size() == 4 && shape[2].is_static()) slots = std::max(slots, shape[2].value());
-  }
-  if (slots == 0)
-    return fail(ErrorCode::kInput, "{}: no cache of [batch, heads, slots, width] says its capacity",
-                function.function->name);
-  return slots;
+Result<int64_t> cache_capacity(const Manifest& manifest, const DecodeFunction& function) {
+  if (!manifest.kv || manifest.kv->capacity < 1)
+    return fail(ErrorCode::kInput, "{}: the manifest does not say how much its caches hold", function.function->name);
+  return manifest.kv->capacity;
 }
 
 }  // namespace headrace

@@ -19,7 +19,7 @@ namespace headrace {
 // Ids are below it: what the logits have room for, and what the tokenizer says. Errors: kInput when nothing says so.
 [[nodiscard]] Result<int64_t> vocabulary_of(const Manifest& manifest);
 
-// How many tokens the caches of a function with position can hold. Errors: kInput when its shapes do not tell.
+// How many tokens the caches of a function can hold. Errors: kInput when the manifest does not say so.
 [[nodiscard]] Result<int64_t> cache_capacity(const Manifest& manifest, const DecodeFunction& function);
 
 }  // namespace headrace

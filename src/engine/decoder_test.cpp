@@ -193,6 +193,14 @@ TEST(DecoderTest, AfterAFailureTheTextIsGone) {
   EXPECT_OK(decoder.feed(prompt_of(3)));
 }
 
+TEST(DecoderTest, CapacityIsTheManifestsToSay) {
+  const auto engine = ToyExport{}.make();
+  Manifest manifest = engine->manifest();
+  manifest.kv.reset();
+  EXPECT_THAT(Decoder<float>::open(std::make_shared<ToyEngine>(std::move(manifest), engine->programs())),
+              IsError(ErrorCode::kInput, "chunk: the manifest does not say how much its caches hold"));
+}
+
 TEST(DecoderTest, FunctionsOfAnotherForm) {
   const auto open_with = [](const std::function<void(ManifestFunction&)>& change) {
     auto engine = ToyExport{}.make();

@@ -157,7 +157,9 @@ Result<std::unique_ptr<Engine<float>>> open_iree(const std::string& directory, c
   std::vector<EngineProgram> programs;
   for (const ManifestFunction& function : loaded.manifest.functions) {
     for (const ManifestIree& iree : function.targets.iree)
-      programs.push_back({.function = function.name, .symbols = {iree.symbols.begin(), iree.symbols.end()}});
+      programs.push_back({.function = function.name,
+                          .symbols = {iree.symbols.begin(), iree.symbols.end()},
+                          .state_inside = iree.state_in_globals});
   }
   if (programs.empty())
     return fail(ErrorCode::kInput, "{}: not exported for iree (headrace export --target iree)", directory);

@@ -148,6 +148,7 @@ struct ToyExport {
       if (function == "decode") continue;
       for (const int64_t length : lengths) programs.push_back({.function = function, .symbols = {{"seq", length}}});
     }
+    manifest.kv.emplace().capacity = kCapacity;
     manifest.tokenizer = ManifestTokenizer{.kind = "toy", .vocabulary = kVocabulary};
     return std::make_shared<ToyEngine>(std::move(manifest), std::move(programs));
   }
