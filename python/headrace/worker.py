@@ -115,13 +115,13 @@ class Session:
         self._functions: dict[tuple[str, str], tuple[Any, Any]] = {}
         self._buffers: dict[int, Any] = {}
         self._device: Any = None
-        # numpy has no bf16: two bytes are two bytes.
+        # Programs have integers without a sign, and signed ones where they say so.
         types = self._runtime.HalElementType
-        self._types = {"i1": types.BOOL_8, "i8": types.SINT_8, "i16": types.SINT_16, "i32": types.SINT_32,
-                       "i64": types.SINT_64, "u8": types.UINT_8, "u16": types.UINT_16, "u32": types.UINT_32,
-                       "u64": types.UINT_64, "f16": types.FLOAT_16, "bf16": types.BFLOAT_16, "f32": types.FLOAT_32,
-                       "f64": types.FLOAT_64}
+        self._types = {"i1": types.BOOL_8, "i8": types.INT_8, "i16": types.INT_16, "i32": types.INT_32, "i64": types.INT_64,
+                       "u8": types.UINT_8, "u16": types.UINT_16, "u32": types.UINT_32, "u64": types.UINT_64,
+                       "f16": types.FLOAT_16, "bf16": types.BFLOAT_16, "f32": types.FLOAT_32, "f64": types.FLOAT_64}
         self._names = {int(value): name for name, value in self._types.items()}
+        self._names |= {int(getattr(types, f"SINT_{bits}")): f"i{bits}" for bits in (8, 16, 32, 64)}
 
     def load(self, file: str) -> None:
         if file in self._modules:
