@@ -13,7 +13,8 @@ Contenders take turns, each in a process of its own, and the least time of each 
     llama.cpp   by the package llama-cpp-python (in PYTHON), on a GGUF of the same weights in F32
 
 Every contender takes two threads on this kind of machine: XLA, IREE and the interpreter one for each processor, llama.cpp as told.
-All must give the same tokens. Also printed: what `headrace generate` adds to the time in the engine.
+All must give the same tokens. Also printed: what `headrace generate` adds to the time in the engine. Its prompt is the first run of
+its program, in a process that begins; the others have run theirs before.
 """
 
 from __future__ import annotations
