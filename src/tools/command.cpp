@@ -42,6 +42,10 @@ constexpr CommandInfo kCommands[] = {
                 "headrace tokenize model.gguf --file chat.txt --special --json\n"
                 "headrace tokenize model.gguf --detokenize 504,3575,282,4649,314",
      .declare = declare_tokenize},
+    {.name = "template",
+     .summary = "Show a checkpoint's chat template, or the prompt it makes of messages",
+     .example = "headrace template model.gguf --messages chat.json --tools tools.json",
+     .declare = declare_template},
     {.name = "synth",
      .summary = "Make a synthetic checkpoint of any supported architecture and size, for tests and benchmarks",
      .example = "headrace synth llama-3-70b -o /data/70b.gguf\n"
