@@ -30,6 +30,7 @@ struct CommandInfo {
 [[nodiscard]] Run declare_run(CLI::App& app);
 [[nodiscard]] Run declare_generate(CLI::App& app);
 [[nodiscard]] Run declare_tokenize(CLI::App& app);
+[[nodiscard]] Run declare_eval(CLI::App& app);
 [[nodiscard]] Run declare_template(CLI::App& app);
 [[nodiscard]] Run declare_synth(CLI::App& app);
 
