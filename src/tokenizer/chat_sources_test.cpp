@@ -111,5 +111,23 @@ TEST(ChatSources, HuggingFaceFaults) {
   EXPECT_THAT(dir.read(), IsError(ErrorCode::kChatTemplate, HasSubstr("more than the")));
 }
 
+TEST(ChatSources, AnExportsFileHoldsThemAll) {
+  const auto found = read_chat_templates(gguf());
+  ASSERT_THAT(found, IsOk());
+  const auto text = chat_file(*found);
+  ASSERT_TRUE(text);
+  const auto back = parse_chat_file(*text, "f");
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(back->templates, found->templates);
+  EXPECT_EQ(back->special_tokens, found->special_tokens);
+  EXPECT_EQ(chat_file({}), std::nullopt);
+  for (const char* bad :
+       {"[]", "{}", R"({"special_tokens": {"a": 1}})", R"({"special_tokens": {}})",
+        R"({"special_tokens": {}, "templates": [1]})", R"({"special_tokens": {}, "templates": [{"name": "a"}]})",
+        R"({"special_tokens": {}, "templates": [{"name": "a", "origin": "", "template": ""},
+                             {"name": "a", "origin": "", "template": ""}]})"})
+    EXPECT_THAT(parse_chat_file(bad, "f"), IsError(ErrorCode::kChatTemplate, HasSubstr("f: "))) << bad;
+}
+
 }  // namespace
 }  // namespace headrace

@@ -42,6 +42,11 @@ struct ChatTemplates {
 // checkpoint without templates gives none. Errors: kChatTemplate, kConfigValue, kConfigFile, kFileRead.
 [[nodiscard]] Result<ChatTemplates> read_chat_templates(const Checkpoint& checkpoint);
 
+// The file beside an export: JSON, equal templates give equal bytes; empty when there are none.
+[[nodiscard]] std::optional<std::string> chat_file(const ChatTemplates& templates);
+// Reads it back; messages start with `place: `. Errors: kChatTemplate.
+[[nodiscard]] Result<ChatTemplates> parse_chat_file(std::string_view text, std::string_view place);
+
 struct ChatRequest {
   ChatJson messages = ChatJson::array();  // {"role": ..., "content": ...}, and whatever else the template knows
   ChatJson tools = nullptr;               // null, or a list of JSON schemas

@@ -6,11 +6,11 @@
 #include "engine/call.h"
 #include "engine/eval.h"
 #include "formats/file.h"
-#include "tokenizer/tokenizer_file.h"
 #include "tools/command.h"
 #include "tools/engine_choice.h"
 #include "tools/interrupt.h"
 #include "tools/text.h"
+#include "tools/text_source.h"
 #include "tools/usage.h"
 
 namespace headrace::tools {
@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kDefaultContext = 512;
 
 struct Typed {
-  std::string directory, text, ids, tokenizer, context, stride;
+  std::string directory, text, ids, context, stride;
   bool bare{};
   TypedEngine engine;
 };
@@ -37,20 +37,18 @@ Result<std::string> contents(const std::string& path) {
   return file.read_text(0, file.size_bytes());
 }
 
-Result<std::vector<int64_t>> read_tokens(const Typed& typed) {
+Result<std::vector<int64_t>> read_tokens(const Typed& typed, const Engine<float>& engine) {
   if (typed.text.empty() == typed.ids.empty()) wrong_usage("--text and --ids: one of them");
   if (!typed.ids.empty()) {
     HR_TRY(std::string ids, contents(typed.ids));
     while (!ids.empty() && ids.back() == '\n') ids.pop_back();
     return parse_tokens(ids);
   }
-  if (typed.tokenizer.empty()) wrong_usage("--text needs --tokenizer MODEL, the checkpoint with the tokenizer");
-  Warnings warnings;
-  HR_TRY(const Checkpoint checkpoint, open_checkpoint(typed.tokenizer, warnings));
-  auto tokenizer = read_tokenizer(checkpoint);
-  if (!tokenizer) return fail(std::move(tokenizer).error().in(typed.tokenizer));
+  HR_TRY(const auto source, export_text_source(typed.directory, engine.manifest()));
+  if (!source.tokenizer)
+    return fail(ErrorCode::kInput, "{}: the export has no tokenizer; give --ids", typed.directory);
   HR_TRY(const std::string text, contents(typed.text));
-  return tokenizer->encode(text, {.add_special = !typed.bare});
+  return source.tokenizer->encode(text, {.add_special = !typed.bare});
 }
 
 // The longest text that `score` takes.
@@ -103,8 +101,8 @@ void choose_windows(const Typed& typed, int64_t most, EvaluationOptions& windows
 Status run_eval(const Typed& typed, Output& output) {
   const InterruptGuard interrupt;
   const EngineChoice choice = choose_engine(typed.engine);
-  HR_TRY(const auto tokens, read_tokens(typed));
   HR_TRY(const auto engine, open_engine(choice.kind, typed.directory, choice.options));
+  HR_TRY(const auto tokens, read_tokens(typed, *engine));
   Outcome outcome{.score = {}, .windows = {}, .tokens = tokens.size(), .engine = engine->name()};
   if (engine->manifest().find("score") == nullptr)
     return fail(ErrorCode::kInput, "{}: the export has no function 'score'", typed.directory);
@@ -141,7 +139,6 @@ Run declare_eval(CLI::App& app) {
   auto typed = std::make_shared<Typed>();
   app.add_option("DIR", typed->directory, "An export's directory")->required()->type_name("");
   app.add_option("--text", typed->text, "A file with the text to predict")->type_name("FILE");
-  app.add_option("--tokenizer", typed->tokenizer, "The checkpoint whose tokenizer reads the text")->type_name("MODEL");
   app.add_option("--ids", typed->ids, "In place of --text: a file with comma-separated token ids")->type_name("FILE");
   app.add_option("--context", typed->context,
                  fmt::format("Tokens of a window (default: {}, or what the export allows)", kDefaultContext))

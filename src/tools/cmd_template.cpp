@@ -1,9 +1,10 @@
-#include <ctime>
 #include <memory>
 
 #include "formats/file.h"
 #include "tokenizer/chat_template.h"
 #include "tools/command.h"
+#include "tools/conversation.h"
+#include "tools/generate_options.h"
 #include "tools/text.h"
 #include "tools/usage.h"
 
@@ -22,26 +23,9 @@ Result<ChatJson> read_json(const std::string& path) {
   return parse_chat_json(text, path);
 }
 
-// KEY=VALUE, the value JSON or else a text.
-Status add_variable(const std::string& text, ChatJson& variables) {
-  const size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos) wrong_usage("--set: '{}' is not KEY=VALUE", printable(text));
-  const std::string value = text.substr(equals + 1);
-  const auto json = parse_chat_json(value, "--set");
-  variables[text.substr(0, equals)] = json ? *json : ChatJson(value);
-  return {};
-}
-
-std::tm local_time() {
-  const std::time_t seconds = std::time(nullptr);
-  std::tm out{};
-  localtime_r(&seconds, &out);
-  return out;
-}
-
 Status run_template(const Typed& typed, Output& output) {
   ChatRequest request{.add_generation_prompt = !typed.no_generation_prompt, .now = local_time()};
-  for (const std::string& text : typed.variables) HR_TRY_STATUS(add_variable(text, request.variables));
+  for (const std::string& text : typed.variables) add_variable(text, request.variables);
   Warnings warnings;
   HR_TRY(const Checkpoint checkpoint, open_checkpoint(typed.model, warnings));
   HR_TRY(const ChatTemplates templates, read_chat_templates(checkpoint));
@@ -81,7 +65,8 @@ Run declare_template(CLI::App& app) {
   app.add_option("--name", typed->name, "Which of several templates (default: as transformers chooses)")
       ->type_name("NAME");
   app.add_option("--set", typed->variables, "A variable for the template, JSON or a text; repeatable")
-      ->type_name("KEY=VALUE");
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   app.add_flag("--no-generation-prompt", typed->no_generation_prompt, "End after the last message");
   return [typed](Output& output) { return run_template(*typed, output); };
 }

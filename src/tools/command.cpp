@@ -33,12 +33,14 @@ constexpr CommandInfo kCommands[] = {
      .example = "headrace run out/model score --tokens 504,3575,282,4649,314 -o logits.npy",
      .declare = declare_run},
     {.name = "generate",
-     .summary = "Continue a text greedily, token by token, with the built-in interpreter",
-     .example = "headrace generate out/model --tokens 504,3575,282,4649,314 --max-tokens 16",
+     .summary = "Continue a text, or answer messages in a chat, token by token, on any engine",
+     .example = "headrace generate out/model --prompt 'The capital of France is' --max-tokens 16\n"
+                "headrace generate model.gguf --chat --system 'Answer in one sentence.' --temperature 0.7 --seed 1\n"
+                "headrace generate out/model --tokens 504,3575,282,4649,314 --engine xla",
      .declare = declare_generate},
     {.name = "eval",
      .summary = "How well a model predicts a text: perplexity, nll, top-1",
-     .example = "headrace eval out/model --text book.txt --tokenizer model.gguf --engine xla",
+     .example = "headrace eval out/model --text book.txt --engine xla",
      .declare = declare_eval},
     {.name = "tokenize",
      .summary = "Turn a text into the model's token ids, or ids into text",
