@@ -45,8 +45,7 @@ Result<std::vector<int64_t>> read_tokens(const Typed& typed, const Engine<float>
     return parse_tokens(ids);
   }
   HR_TRY(const auto source, export_text_source(typed.directory, engine.manifest()));
-  if (!source.tokenizer)
-    return fail(ErrorCode::kInput, "{}: the export has no tokenizer; give --ids", typed.directory);
+  if (!source.tokenizer) return fail(ErrorCode::kInput, "{}: the export has no tokenizer; give --ids", typed.directory);
   HR_TRY(const std::string text, contents(typed.text));
   return source.tokenizer->encode(text, {.add_special = !typed.bare});
 }

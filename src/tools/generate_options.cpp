@@ -63,9 +63,7 @@ void add_generate_options(CLI::App& app, TypedGenerate& typed) {
       ->allow_extra_args(false);
   option("--max-tokens", typed.max_tokens, "Tokens to add at most (default: 32; with --chat what the export holds)",
          "N");
-  app.add_option("--stop", typed.stops, "End before this text; repeatable")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
+  app.add_option("--stop", typed.stops, "End before this text; repeatable")->type_name("TEXT")->allow_extra_args(false);
   app.add_flag("--ignore-eos", typed.ignore_eos, "Go on after the model's end-of-text tokens");
   option("--temperature", typed.temperature, "Draw tokens by their probabilities (default: 0, always the likeliest)",
          "T");
