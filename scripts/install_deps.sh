@@ -26,8 +26,22 @@ for package in "${wanted[@]}"; do
   status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
   [[ $status == "install ok installed" ]] || missing+=("$package")
 done
+# Cargo of 1.71 or newer, from wherever: Debian 12's package of that name is older, cargo-web is not.
+has_cargo() {
+  local version
+  version=$(cargo --version 2>/dev/null | cut -d ' ' -f 2) || return 1
+  [[ -n $version && $(printf '%s\n' 1.71 "$version" | sort -V | head -1) == 1.71 ]]
+}
+has_cargo || missing+=(cargo-web)
+
+# What the build would otherwise download: the crates that Cargo.lock names.
+fetch_crates() {
+  cargo fetch --quiet --locked --manifest-path src/tokenizer/jinja_rs/Cargo.toml || die "cargo could not fetch the crates"
+}
+
 if [[ ${#missing[@]} -eq 0 ]]; then
-  echo "all Debian packages are there"
+  fetch_crates
+  echo "all Debian packages and crates are there"
   exit 0
 fi
 
@@ -43,3 +57,4 @@ install() {
 echo "installing: ${missing[*]}"
 # Package lists on a fresh machine may be absent or old; fetching them costs time, so only after a failure.
 install || { "${as_root[@]}" apt-get update --quiet && install; } || die "apt-get could not install: ${missing[*]}"
+fetch_crates

@@ -68,6 +68,7 @@ class Tokenizer:
     eos: tuple[int, ...]
     add_bos: bool | None
     pieces: str | None
+    chat: str | None
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ def check(m: Manifest, faults: Faults) -> None:
         faults.add("module", f"'{m.module[:60]}' is not one of texts")
     if m.tokenizer is not None and m.tokenizer.pieces is not None and m.tokenizer.pieces not in texts:
         faults.add("tokenizer.pieces", f"'{m.tokenizer.pieces[:60]}' is not one of texts")
+    if m.tokenizer is not None and m.tokenizer.chat is not None and m.tokenizer.chat not in texts:
+        faults.add("tokenizer.chat", f"'{m.tokenizer.chat[:60]}' is not one of texts")
     _check_unique("parameters", [p.name for p in m.parameters], faults)
     archives = {a.file: a.size_bytes for a in m.archives}
     for i, parameter in enumerate(m.parameters):

@@ -30,6 +30,7 @@ std::optional<ManifestTokenizer> tokenizer_of(const ContractParts& parts) {
                         .eos = facts->eos,
                         .add_bos = facts->add_bos};
   if (parts.pieces) out.pieces_file = parts.pieces->file;
+  if (parts.chat) out.chat_file = parts.chat->file;
   return out;
 }
 
@@ -192,6 +193,7 @@ Manifest make_contract(ContractParts parts) {
   out.archives = parts.archives;
   out.texts.push_back(parts.hir);
   if (parts.pieces) out.texts.push_back(*parts.pieces);
+  if (parts.chat && out.tokenizer) out.texts.push_back(*parts.chat);
   if (parts.iree) out.texts.push_back(parts.iree->text);
   for (const EmittedXla& program : parts.xla) out.texts.push_back(program.text);
   out.commands = commands_of(parts);

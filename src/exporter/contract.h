@@ -38,6 +38,7 @@ struct ContractParts {
   std::optional<EmittedIree> iree = {};
   std::vector<EmittedXla> xla = {};
   std::optional<ManifestText> pieces = {};
+  std::optional<ManifestText> chat = {};  // templates
   std::vector<ManifestParameter> parameters = {};
   std::vector<ManifestArchive> archives = {};
 };

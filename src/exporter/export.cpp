@@ -11,6 +11,7 @@
 #include "passes/combine.h"
 #include "passes/pipeline.h"
 #include "stablehlo/emitter.h"
+#include "tokenizer/chat_template.h"
 #include "tokenizer/pieces.h"
 #include "tokenizer/tokenizer_file.h"
 #include "weights/commit.h"
@@ -196,6 +197,14 @@ Status write_texts(ExportDirectory& directory, const std::vector<EmittedText>& t
   return {};
 }
 
+// Templates change no number, so what is wrong with them is only said.
+std::optional<std::string> chat_text(const Checkpoint& checkpoint, Warnings& warnings) {
+  const auto templates = read_chat_templates(checkpoint);
+  if (templates) return chat_file(*templates);
+  warnings.add("no chat templates are exported: {}", templates.error().message);
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks& hooks, Warnings& warnings) {
@@ -235,6 +244,9 @@ Result<ExportReport> export_model(const ExportOptions& wanted, const ExportHooks
   HR_TRY_STATUS(write_weights(directory, options, hooks, parts, report, warnings));
   report.weights_seconds = watch.lap();
   HR_TRY_STATUS(write_texts(directory, texts, vocabulary, parts));
+  if (const auto chat = chat_text(checkpoint, warnings)) {
+    HR_TRY(parts.chat, directory.add_text("chat.json", *chat));
+  }
   if (hooks.stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted before the export was complete");
   report.manifest = make_contract(std::move(parts));
   HR_TRY_STATUS(directory.commit(report.manifest, warnings));

@@ -1,14 +1,16 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <limits>
 #include <memory>
 
-#include "engine/decoder.h"
+#include "tools/chat_session.h"
 #include "tools/command.h"
-#include "tools/engine_choice.h"
+#include "tools/export_cache.h"
+#include "tools/generate_options.h"
+#include "tools/interrupt.h"
 #include "tools/pieces_text.h"
 #include "tools/text.h"
+#include "tools/text_source.h"
 #include "tools/usage.h"
 
 namespace headrace::tools {
@@ -16,126 +18,186 @@ namespace {
 
 constexpr int64_t kDefaultMaxTokens = 32;
 
-struct Typed {
-  std::string directory, tokens, max_tokens;
-  bool ignore_eos{};
-  TypedEngine engine;
-};
-
-struct Outcome {
-  std::vector<int64_t> prompt;
-  Continuation continuation;
-  std::string_view engine;
-  double load_seconds{};  // opening, compiling, weights
-};
-
-struct StopText {
+struct StopName {
   std::string_view name;
   std::string_view text;
 };
-// By StopReason.
+// By AnswerStop.
 constexpr std::array kStops{
-    StopText{"max-tokens", "--max-tokens reached"},
-    StopText{"eos", "the model ended the text"},
-    StopText{"bound", "the length the export was made for is reached; a larger --seq of headrace export allows more"},
-    StopText{"closed", "the reader went away"},
+    StopName{"max-tokens", "--max-tokens reached"},
+    StopName{"eos", "the model ended the text"},
+    StopName{"stop", "a text of --stop came"},
+    StopName{"bound", "the length the export was made for is reached; a larger --seq of headrace export allows more"},
+    StopName{"closed", "the reader went away, or Ctrl-C"},
 };
 
-const StopText& stop_text(const Outcome& outcome) { return kStops.at(static_cast<size_t>(outcome.continuation.stop)); }
+const StopName& stop_name(AnswerStop stop) { return kStops.at(static_cast<size_t>(stop)); }
 
-bool is_end(const Manifest& manifest, int64_t id) {
-  return manifest.tokenizer && std::ranges::find(manifest.tokenizer->eos, id) != manifest.tokenizer->eos.end();
-}
+// What a run has open.
+struct Opened {
+  std::string directory;
+  std::shared_ptr<Engine<float>> engine;
+  std::optional<Decoder<float>> decoder;
+  TextSource source;
+  double load_seconds{};  // exporting, opening, compiling, weights
+};
 
-std::string text_of(const PieceText& pieces, const std::vector<int64_t>& ids) {
+std::string text_of(const Opened& opened, const PieceText& pieces, const std::vector<int64_t>& ids) {
+  if (opened.source.tokenizer)
+    if (const auto text = opened.source.tokenizer->decode(ids, {.show_special = true})) return *text;
   std::string out;
   for (const int64_t id : ids) out += pieces.bytes(id);
   return out;
 }
 
-// Tokens after the first, per second; nothing when there are none.
-std::optional<double> decode_rate(const Continuation& continuation) {
-  const double seconds = continuation.seconds - continuation.first_token_seconds;
-  if (continuation.tokens.size() < 2 || seconds <= 0) return std::nullopt;
-  return static_cast<double>(continuation.tokens.size() - 1) / seconds;
-}
-
-Json to_json(const Outcome& outcome, const PieceText& pieces) {
-  const auto text = [&pieces](const std::vector<int64_t>& ids) {
-    return pieces.known() ? Json(as_utf8(text_of(pieces, ids))) : Json(nullptr);
+Json to_json(const Opened& opened, const PieceText& pieces, const std::vector<int64_t>& prompt, const Answer& made) {
+  const auto text = [&](const std::vector<int64_t>& ids) {
+    return pieces.known() ? Json(as_utf8(text_of(opened, pieces, ids))) : Json(nullptr);
   };
-  const Continuation& made = outcome.continuation;
-  const auto rate = decode_rate(made);
-  return {{"prompt", outcome.prompt},
-          {"prompt_text", text(outcome.prompt)},
+  const double rest = made.seconds - made.first_token_seconds;
+  const bool rated = made.tokens.size() > 1 && rest > 0;
+  return {{"prompt", prompt},
+          {"prompt_text", text(prompt)},
           {"tokens", made.tokens},
-          {"text", text(made.tokens)},
-          {"stop", stop_text(outcome).name},
-          {"engine", outcome.engine},
-          {"load_seconds", outcome.load_seconds},
+          {"text", pieces.known() ? Json(as_utf8(made.text)) : Json(nullptr)},
+          {"stop", stop_name(made.stop).name},
+          {"engine", opened.engine->name()},
+          {"load_seconds", opened.load_seconds},
           {"first_token_seconds", made.first_token_seconds},
-          {"tokens_per_second", rate ? Json(*rate) : Json(nullptr)},
+          {"tokens_per_second", rated ? Json(static_cast<double>(made.tokens.size() - 1) / rest) : Json(nullptr)},
           {"seconds", made.seconds},
           {"engine_seconds", made.engine_seconds}};
 }
 
-void note_times(const Outcome& outcome, Output& output) {
-  const Continuation& made = outcome.continuation;
-  const auto rate = decode_rate(made);
-  output.note("{} tokens in {}, the first after {}{}; {}", made.tokens.size(), duration_text(made.seconds),
-              duration_text(made.first_token_seconds), rate ? fmt::format(", then {:.3g} tokens/s", *rate) : "",
-              stop_text(outcome).text);
+// The directory to open: the path itself, or an export of the checkpoint it names.
+Result<std::string> find_export(const std::string& path, std::stop_token stop, Output& output) {
+  if (is_export(path)) return path;
+  ExportOptions options{.model_path = path, .directory = {}};
+  HR_TRY(options.directory, cached_export_directory(path, "generate"));
+  if (is_export(options.directory)) {
+    output.note("using the export in {}", options.directory);
+    return options.directory;
+  }
+  output.note("exporting {} to {}", path, options.directory);
+  Warnings warnings;
+  HR_TRY(const ExportReport report,
+         export_model(options, {.progress = {}, .dump = {}, .stop = std::move(stop)}, warnings));
+  output.warnings(warnings);
+  output.note("exported in {}", duration_text(report.total_seconds));
+  return options.directory;
 }
 
-Status run_generate(const Typed& typed, Output& output) {
-  Outcome outcome{.prompt = parse_tokens(typed.tokens), .continuation = {}, .engine = {}};
-  const int64_t wanted = typed.max_tokens.empty()
-                             ? kDefaultMaxTokens
-                             : parse_integer("--max-tokens", typed.max_tokens, 1, std::numeric_limits<int32_t>::max());
+Result<Opened> open_all(const TypedGenerate& typed, Output& output) {
+  Opened out;
+  // Loading may take long: a first Ctrl-C asks it to stop, a second one ends the program.
+  const InterruptGuard loading;
   const EngineChoice choice = choose_engine(typed.engine);
-  outcome.engine = info(choice.kind).name;
   const auto start = std::chrono::steady_clock::now();
-  HR_TRY(std::shared_ptr<Engine<float>> engine, open_engine(choice.kind, typed.directory, choice.options));
-  HR_TRY(auto decoder, Decoder<float>::open(engine));
-  HR_TRY(const PieceText pieces, PieceText::open(typed.directory, engine->manifest()));
-  HR_TRY_STATUS(decoder.check(outcome.prompt));
-  HR_TRY_STATUS(decoder.prepare(static_cast<int64_t>(outcome.prompt.size()), wanted - 1));
-  outcome.load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  HR_TRY(out.directory, find_export(typed.path, loading.token(), output));
+  HR_TRY(out.engine, open_engine(choice.kind, out.directory, choice.options));
+  HR_TRY(out.decoder, Decoder<float>::open(out.engine));
+  HR_TRY(out.source, export_text_source(out.directory, out.engine->manifest()));
+  if (loading.token().stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");
+  out.load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return out;
+}
 
+AnswerOptions answer_options(const Opened& opened, const GenerateRequest& request) {
+  const auto& tokenizer = opened.engine->manifest().tokenizer;
+  return {.max_tokens = request.max_tokens.value_or(request.chat ? opened.decoder->capacity() : kDefaultMaxTokens),
+          .stop_at_ends = !request.ignore_eos,
+          .ends = tokenizer ? tokenizer->eos : std::vector<int64_t>{},
+          .stops = request.stops,
+          .show_special = !request.chat};
+}
+
+Result<std::vector<int64_t>> prompt_tokens(const Opened& opened, const GenerateRequest& request) {
+  if (request.tokens) return *request.tokens;
+  if (!opened.source.tokenizer)
+    return fail(ErrorCode::kInput, "{}: the export has no tokenizer; give --tokens", opened.directory);
+  return opened.source.tokenizer->encode(*request.prompt, {.add_special = true});
+}
+
+// Continues tokens or a text.
+Status run_once(Opened& opened, const GenerateRequest& request, Keyboard& keyboard, Output& output) {
+  HR_TRY(const PieceText pieces, PieceText::open(opened.directory, opened.engine->manifest()));
+  if (!request.stops.empty() && !opened.source.tokenizer)
+    return fail(ErrorCode::kInput, "{}: the export has no tokenizer; --stop needs one", opened.directory);
+  HR_TRY(const auto prompt, prompt_tokens(opened, request));
+  HR_TRY(Sampler sampler, Sampler::make(request.sampling));
+  AnswerOptions options = answer_options(opened, request);
+  options.full_cache_ends = false;
+  HR_TRY_STATUS(opened.decoder->check(prompt));
+  HR_TRY_STATUS(opened.decoder->prepare(static_cast<int64_t>(prompt.size()), options.max_tokens - 1));
   const bool streaming = !output.json();
   bool started = false;
-  const auto on_token = [&](int64_t id) {
-    if (!streaming) return true;
-    if (!started && !output.quiet()) output.text(text_of(pieces, outcome.prompt));
+  const auto begin = [&] {
+    if (streaming && !started && !output.quiet()) output.text(text_of(opened, pieces, prompt));
     started = true;
-    if (typed.ignore_eos || !is_end(engine->manifest(), id)) output.text(pieces.bytes(id));
+  };
+  options.on_token = [&](int64_t id) {
+    begin();
+    if (streaming && !opened.source.tokenizer) output.text(pieces.bytes(id));
+  };
+  options.on_text = [&](std::string_view text) {
+    if (streaming) output.text(text);
     return !output.closed();
   };
-  auto made = continue_text<float>(decoder, outcome.prompt,
-                                   {.max_tokens = wanted, .stop_at_eos = !typed.ignore_eos, .on_token = on_token});
-  if (started) output.text("\n");
-  HR_TRY(outcome.continuation, std::move(made));
-  if (streaming) {
-    note_times(outcome, output);
-  } else {
-    output.document(to_json(outcome, pieces));
-  }
+  options.go_on = [&] { return !output.closed() && !keyboard.interrupted(); };
+  std::vector<int64_t> history;
+  auto made = answer(*opened.decoder, opened.source.tokenizer, sampler, prompt, history, options);
+  if (streaming && started) output.text("\n");
+  if (!made) return fail(std::move(made).error());
+  if (streaming)
+    output.note("{}; {}", times_text(*made), stop_name(made->stop).text);
+  else
+    output.document(to_json(opened, pieces, prompt, *made));
   return {};
+}
+
+Result<Conversation> open_conversation(Opened& opened, const GenerateRequest& request) {
+  if (!opened.source.tokenizer)
+    return fail(ErrorCode::kInput, "{}: the export has no tokenizer, which --chat needs", opened.directory);
+  HR_TRY(Sampler sampler, Sampler::make(request.sampling));
+  HR_TRY(auto out, Conversation::make(*std::move(opened.decoder), *opened.source.tokenizer, opened.source.chat,
+                                      std::move(sampler)));
+  out.variables = request.variables;
+  if (request.system) out.add("system", *request.system);
+  return out;
+}
+
+Status run_chat(Opened& opened, const GenerateRequest& request, Keyboard& keyboard, Output& output) {
+  AnswerOptions options = answer_options(opened, request);
+  HR_TRY(Conversation conversation, open_conversation(opened, request));
+  if (!request.prompt) return run_session(conversation, keyboard, options, output);
+  options.go_on = [&] { return !output.closed() && !keyboard.interrupted(); };
+  options.on_text = [&output](std::string_view text) {
+    if (!output.json()) output.text(text);
+    return !output.closed();
+  };
+  HR_TRY(const auto turn, conversation.say(*request.prompt, options));
+  if (output.json()) {
+    HR_TRY(const PieceText pieces, PieceText::open(opened.directory, opened.engine->manifest()));
+    output.document(to_json(opened, pieces, turn.prompt, turn.answer));
+    return {};
+  }
+  output.text("\n");
+  output.note("{}; {}", times_text(turn.answer), stop_name(turn.answer.stop).text);
+  return {};
+}
+
+Status run_generate(const TypedGenerate& typed, Output& output) {
+  const GenerateRequest request = read_generate_options(typed);
+  Keyboard keyboard;
+  HR_TRY(Opened opened, open_all(typed, output));
+  return request.chat ? run_chat(opened, request, keyboard, output) : run_once(opened, request, keyboard, output);
 }
 
 }  // namespace
 
 Run declare_generate(CLI::App& app) {
-  auto typed = std::make_shared<Typed>();
-  app.add_option("DIR", typed->directory, "An export's directory")->required()->type_name("");
-  app.add_option("--tokens", typed->tokens, "The text to continue, as comma-separated token ids")
-      ->required()
-      ->type_name("IDS");
-  app.add_option("--max-tokens", typed->max_tokens,
-                 fmt::format("Tokens to add at most (default: {})", kDefaultMaxTokens))
-      ->type_name("N");
-  app.add_flag("--ignore-eos", typed->ignore_eos, "Go on after the model's end-of-text tokens");
-  add_engine_options(app, typed->engine);
+  auto typed = std::make_shared<TypedGenerate>();
+  add_generate_options(app, *typed);
   return [typed](Output& output) { return run_generate(*typed, output); };
 }
 

@@ -33,15 +33,25 @@ constexpr CommandInfo kCommands[] = {
      .example = "headrace run out/model score --tokens 504,3575,282,4649,314 -o logits.npy",
      .declare = declare_run},
     {.name = "generate",
-     .summary = "Continue a text greedily, token by token, with the built-in interpreter",
-     .example = "headrace generate out/model --tokens 504,3575,282,4649,314 --max-tokens 16",
+     .summary = "Continue a text, or answer messages in a chat, token by token, on any engine",
+     .example = "headrace generate out/model --prompt 'The capital of France is' --max-tokens 16\n"
+                "headrace generate model.gguf --chat --system 'Answer in one sentence.' --temperature 0.7 --seed 1\n"
+                "headrace generate out/model --tokens 504,3575,282,4649,314 --engine xla",
      .declare = declare_generate},
+    {.name = "eval",
+     .summary = "How well a model predicts a text: perplexity, nll, top-1",
+     .example = "headrace eval out/model --text book.txt --engine xla",
+     .declare = declare_eval},
     {.name = "tokenize",
      .summary = "Turn a text into the model's token ids, or ids into text",
      .example = "headrace tokenize model.gguf 'The capital of France is'\n"
                 "headrace tokenize model.gguf --file chat.txt --special --json\n"
                 "headrace tokenize model.gguf --detokenize 504,3575,282,4649,314",
      .declare = declare_tokenize},
+    {.name = "template",
+     .summary = "Show a checkpoint's chat template, or the prompt it makes of messages",
+     .example = "headrace template model.gguf --messages chat.json --tools tools.json",
+     .declare = declare_template},
     {.name = "synth",
      .summary = "Make a synthetic checkpoint of any supported architecture and size, for tests and benchmarks",
      .example = "headrace synth llama-3-70b -o /data/70b.gguf\n"

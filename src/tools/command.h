@@ -30,6 +30,8 @@ struct CommandInfo {
 [[nodiscard]] Run declare_run(CLI::App& app);
 [[nodiscard]] Run declare_generate(CLI::App& app);
 [[nodiscard]] Run declare_tokenize(CLI::App& app);
+[[nodiscard]] Run declare_eval(CLI::App& app);
+[[nodiscard]] Run declare_template(CLI::App& app);
 [[nodiscard]] Run declare_synth(CLI::App& app);
 
 // The whole program but for main(): parses, runs, prints, and returns the exit code. 0: done; 1: refused or failed;

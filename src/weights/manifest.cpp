@@ -46,6 +46,8 @@ class Checker {
     if (!texts_.contains(manifest_.module_file)) fault("module: '{}' is not one of texts", manifest_.module_file);
     if (const auto& t = manifest_.tokenizer; t && t->pieces_file && !texts_.contains(*t->pieces_file))
       fault("tokenizer.pieces: '{}' is not one of texts", *t->pieces_file);
+    if (const auto& t = manifest_.tokenizer; t && t->chat_file && !texts_.contains(*t->chat_file))
+      fault("tokenizer.chat: '{}' is not one of texts", *t->chat_file);
     if (!is_xxh3(manifest_.source.header_xxh3)) fault("source.header_xxh3: not 32 lower-case hex digits");
   }
 

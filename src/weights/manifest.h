@@ -74,6 +74,8 @@ struct ManifestTokenizer {
   std::optional<bool> add_bos = std::nullopt;  // whether texts start with `bos`; null = the container does not say
   std::optional<std::string> pieces_file =
       {};  // what each token spells (tokenizer/pieces.h), one of `texts`; JSON: "pieces"
+  std::optional<std::string> chat_file =
+      {};  // chat templates (tokenizer/chat_template.h), one of `texts`; JSON: "chat"
   friend bool operator==(const ManifestTokenizer&, const ManifestTokenizer&) = default;
 };
 

@@ -42,6 +42,7 @@ void fields(auto& v, Is<ManifestTokenizer> auto& m) {
   v("eos", m.eos);
   v("add_bos", m.add_bos);
   v("pieces", m.pieces_file);
+  v("chat", m.chat_file);
 }
 void fields(auto& v, Is<ManifestArgument> auto& m) {
   v("name", m.name);

@@ -21,6 +21,7 @@ struct Pattern {
 constexpr std::array kPatterns = {
     Pattern{"", "module", ".hir"},
     Pattern{"", "vocabulary", ".json"},
+    Pattern{"", "chat", ".json"},
     Pattern{"", "weights", ".safetensors", false},
     Pattern{"", "weights", ".irpa", false},
     Pattern{"iree", "model", ".mlir"},

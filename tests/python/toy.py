@@ -83,7 +83,8 @@ def manifest(folder: Path, places: dict[str, tuple[int, int]], bounds: tuple[int
         "options": {"seq": largest, "target": ["iree", "xla"]},
         "source": {"container": "gguf", "files": [{"name": "toy.gguf", "size_bytes": 1}], "header_xxh3": "0" * 32},
         "model": {"name": "toy", "architecture": "toy", "configuration": []},
-        "tokenizer": {"kind": "gpt2", "vocabulary": V, "bos": None, "eos": [], "add_bos": None, "pieces": None},
+        "tokenizer": {"kind": "gpt2", "vocabulary": V, "bos": None, "eos": [], "add_bos": None, "pieces": None,
+                      "chat": None},
         "kv": None,
         "module": "module.hir",
         "functions": [{

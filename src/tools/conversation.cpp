@@ -1,0 +1,60 @@
+#include "tools/conversation.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace headrace::tools {
+
+std::tm local_time() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm out{};
+  localtime_r(&seconds, &out);
+  return out;
+}
+
+Result<Conversation> Conversation::make(Decoder<float> decoder, Tokenizer tokenizer, ChatTemplates templates,
+                                        Sampler sampler) {
+  HR_TRY(const ChatTemplate* const chat, templates.choose({}, false));
+  static_cast<void>(chat);
+  return Conversation(std::move(decoder), std::move(tokenizer), std::move(templates), std::move(sampler));
+}
+
+void Conversation::add(std::string_view role, std::string_view content) {
+  messages_.push_back({{"role", role}, {"content", content}});
+}
+
+Result<Conversation::Turn> Conversation::answer_messages(const AnswerOptions& options) {
+  Turn turn;
+  HR_TRY(const ChatTemplate* const chat, templates_.choose({}, false));
+  HR_TRY(const std::string prompt,
+         render_chat(*chat, templates_, {.messages = messages_, .variables = variables, .now = local_time()}));
+  HR_TRY(turn.prompt, tokenizer_->encode(prompt, {.add_special = false, .parse_special = true}));
+  const auto same = std::ranges::mismatch(held_, turn.prompt);
+  if (same.in1 != held_.end() || held_.size() >= turn.prompt.size()) {
+    decoder_.clear();
+    held_.clear();
+  }
+  turn.reused = held_.size();
+  const std::vector<int64_t> fresh(turn.prompt.begin() + static_cast<ptrdiff_t>(turn.reused), turn.prompt.end());
+  auto answered = answer(decoder_, tokenizer_, sampler_, fresh, held_, options);
+  if (!answered) {
+    decoder_.clear();
+    held_.clear();
+    return fail(std::move(answered).error());
+  }
+  turn.answer = *std::move(answered);
+  return turn;
+}
+
+Result<Conversation::Turn> Conversation::say(std::string_view message, const AnswerOptions& options) {
+  add("user", message);
+  auto turn = answer_messages(options);
+  if (turn) {
+    add("assistant", turn->answer.text);
+  } else {
+    messages_.erase(messages_.size() - 1);
+  }
+  return turn;
+}
+
+}  // namespace headrace::tools
