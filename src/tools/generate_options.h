@@ -25,15 +25,15 @@ struct TypedGenerate {
 void add_generate_options(CLI::App& app, TypedGenerate& typed);
 
 struct GenerateRequest {
-  std::optional<std::vector<int64_t>> tokens;
-  std::optional<std::string> prompt;
+  std::optional<std::vector<int64_t>> tokens = {};
+  std::optional<std::string> prompt = {};
   bool chat{};
-  std::optional<std::string> system;
-  std::optional<int64_t> max_tokens;
+  std::optional<std::string> system = {};
+  std::optional<int64_t> max_tokens = {};
   bool ignore_eos{};
-  std::vector<std::string> stops;
+  std::vector<std::string> stops = {};
   ChatJson variables = ChatJson::object();
-  SamplingOptions sampling;
+  SamplingOptions sampling = {};
 };
 
 // Throws UsageError: numbers that are none or out of range, options that do not go together.
