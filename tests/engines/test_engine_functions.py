@@ -11,26 +11,26 @@ import pytest
 import headrace
 
 ZOO = Path(__file__).resolve().parents[2] / "testdata/zoo"
-MODELS = ["llama", "gemma3"]
 CAPACITY = 35  # the longest prompt with its continuation: the cache is exactly full at the end
-FUNCTIONS = "score,prefill,chunk,decode"
+FUNCTIONS = "prefill,chunk,decode"
 TOLERANCE = 5e-5
 # Of the last two digits of bf16's eight: what rounding keys and values costs logits of about 1.
 BF16_TOLERANCE = 2e-2
 
-# engine, --seq, options
+# engine, --seq, options. Programs of IREE take half a minute to compile: gemma3, with local layers, where they matter.
 POLICIES = {
-    "xla same": ("xla", "8,16", ()),
-    "xla ring": ("xla", "8,16", ("--kv-local", "ring")),
-    "iree args same": ("iree", "8,16", ()),
-    "iree args ring": ("iree", "8,16", ("--kv-local", "ring")),
-    "iree globals same": ("iree", "8,16", ("--kv-storage", "globals")),
-    "iree globals ring": ("iree", "8,16", ("--kv-storage", "globals", "--kv-local", "ring")),
-    "iree concat same": ("iree", "8,16", ("--kv", "concat")),
-    "iree concat ring": ("iree", "8,16", ("--kv", "concat", "--kv-local", "ring")),
+    "xla same": ("xla", "16", ()),
+    "xla ring": ("xla", "16", ("--kv-local", "ring")),
+    "iree args same": ("iree", "16", ()),
+    "iree args ring": ("iree", "16", ("--kv-local", "ring")),
+    "iree globals ring": ("iree", "16", ("--kv-storage", "globals", "--kv-local", "ring")),
+    "iree concat ring": ("iree", "16", ("--kv", "concat", "--kv-local", "ring")),
     "iree dynamic concat": ("iree", "dynamic", ("--kv", "concat")),
-    "iree dynamic static": ("iree", "dynamic", ("--kv-local", "ring")),
+    "iree dynamic static": ("iree", "dynamic", ("--kv", "static:256")),
 }
+CASES = [("xla same", "llama"), ("xla ring", "gemma3"), ("iree args same", "llama"), ("iree args ring", "gemma3"),
+         ("iree globals ring", "gemma3"), ("iree concat ring", "gemma3"), ("iree dynamic concat", "llama"),
+         ("iree dynamic static", "llama")]
 
 
 def golden(model, i):
@@ -70,13 +70,12 @@ class Text:
         return np.asarray(results[0])[0, :len(ids)]
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy, model", CASES)
 def test_splits_equal_the_golden(make_export, compiled_cache, table, policy, model):
     text = Text(make_export(ZOO / model / f"{model}.f32.gguf", *options(policy)), POLICIES[policy][0], compiled_cache)
     ids, _, wanted = golden(model, 1)
     assert len(ids) == CAPACITY
-    widths = [None] * 4 if "dynamic" in policy else [16, 8, 8, 16]
+    widths = [None] * 4 if "dynamic" in policy else [16] * 4
     logits = []
     for count, width in zip((11, 6, 3, 9), widths):
         logits.append(text.feed(ids[text.at:text.at + count], width))
@@ -88,8 +87,7 @@ def test_splits_equal_the_golden(make_export, compiled_cache, table, policy, mod
     assert worst <= TOLERANCE
 
 
-@pytest.mark.parametrize("policy", ["xla ring", "iree args ring"])
-@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+@pytest.mark.parametrize("policy, dtype", [("xla ring", "bf16"), ("xla ring", "f16"), ("iree args ring", "bf16")])
 def test_narrow_caches(make_export, compiled_cache, table, policy, dtype):
     folder = make_export(ZOO / "gemma3/gemma3.f32.gguf", *options(policy), "--kv-dtype", dtype)
     text = Text(folder, POLICIES[policy][0], compiled_cache)
@@ -103,8 +101,7 @@ def test_narrow_caches(make_export, compiled_cache, table, policy, dtype):
     assert 1e-5 < worst <= BF16_TOLERANCE  # equal to f32's would mean that nothing was narrowed
 
 
-@pytest.mark.parametrize("policy", ["xla same", "iree args same", "iree globals ring"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("policy, model", [("xla same", "llama"), ("xla ring", "gemma3"), ("iree globals ring", "gemma3")])
 def test_ragged_batch(make_export, compiled_cache, policy, model):
     """Three rows of different lengths and positions, each as alone."""
     folder = make_export(ZOO / model / f"{model}.f32.gguf", *options(policy), "--batch", "3")
@@ -125,16 +122,14 @@ def test_ragged_batch(make_export, compiled_cache, policy, model):
         at = at + 1
 
 
-@pytest.mark.parametrize("engine", ["xla", "iree"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("engine, model", [("xla", "gemma3"), ("iree", "llama")])
 def test_generate_in_one_call(make_export, compiled_cache, engine, model):
-    folder = make_export(ZOO / model / f"{model}.f32.gguf", "8,24", engine, "--functions", "generate", "--kv",
+    folder = make_export(ZOO / model / f"{model}.f32.gguf", "24", engine, "--functions", "generate", "--kv",
                          f"static:{CAPACITY}", "--kv-local", "ring")
     call = Text(folder, engine, compiled_cache).call["generate"]
     for i in range(2):
         ids, prompt, _ = golden(model, i)
-        width = 8 if prompt <= 8 else 24
-        tokens = np.zeros((1, width), np.int32)
+        tokens = np.zeros((1, 24), np.int32)
         tokens[0, :prompt] = ids[:prompt]
         length = np.array([prompt], np.int32)
         got = np.asarray(call(tokens, length, np.array(12, np.int32)))[0]
