@@ -22,11 +22,19 @@ def cache(tmp_path_factory):
     return {**os.environ, "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
+def toy():
+    """The toy model with a tokenizer that can encode."""
     gguf = fixkit.llama()
+    pieces = ["<s>", "</s>", "<pad>", *(chr(33 + i) for i in range(44)), "AB"]
+    gguf.set("tokenizer.ggml.tokens", fixkit.ARRAY, (fixkit.STRING, pieces))
     gguf.set("tokenizer.ggml.pre", fixkit.STRING, "gpt-2")
     gguf.set("tokenizer.ggml.merges", fixkit.ARRAY, (fixkit.STRING, ["A B"]))
+    return gguf
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    gguf = toy()
     gguf.set("tokenizer.chat_template", fixkit.STRING, TEMPLATE)
     return gguf.write(tmp_path_factory.mktemp("chat") / "toy.gguf")
 
@@ -113,10 +121,7 @@ def test_wrong_usage(model, cache, arguments, part):
 
 
 def test_a_model_without_a_template(tmp_path, cache):
-    gguf = fixkit.llama()
-    gguf.set("tokenizer.ggml.pre", fixkit.STRING, "gpt-2")
-    gguf.set("tokenizer.ggml.merges", fixkit.ARRAY, (fixkit.STRING, ["A B"]))
-    done = generate(gguf.write(tmp_path / "toy.gguf"), cache, "--chat", "--prompt", "A")
+    done = generate(toy().write(tmp_path / "toy.gguf"), cache, "--chat", "--prompt", "A")
     assert done.returncode == 1 and "no chat template" in done.stderr
 
 
@@ -128,16 +133,18 @@ class Terminal:
         if self.pid == 0:
             os.execve(PROGRAM, [str(PROGRAM), *map(str, arguments)], env)
         self.seen = ""
+        self.read = 0  # how much of it was waited for
 
     def wait_for(self, text, seconds=120):
-        start, end = len(self.seen), time.monotonic() + seconds
-        while text not in self.seen[start:]:
+        end = time.monotonic() + seconds
+        while text not in self.seen[self.read:]:
             assert time.monotonic() < end, self.seen
             if select.select([self.fd], [], [], 1)[0]:
                 try:
                     self.seen += os.read(self.fd, 4096).decode(errors="replace")
                 except OSError:
                     raise AssertionError(self.seen) from None
+        self.read = self.seen.index(text, self.read) + len(text)
 
     def send(self, text):
         os.write(self.fd, text.encode())
