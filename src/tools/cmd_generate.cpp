@@ -73,7 +73,9 @@ Json to_json(const Opened& opened, const PieceText& pieces, const std::vector<in
 Result<std::string> find_export(const std::string& path, std::stop_token stop, Output& output) {
   if (is_export(path)) return path;
   ExportOptions options{.model_path = path, .directory = {}};
-  HR_TRY(options.directory, cached_export_directory(path, "generate"));
+  options.functions = {"prefill", "chunk", "decode"};
+  options.kv.extent = KvExtent::kStatic;
+  HR_TRY(options.directory, cached_export_directory(path, fmt::format("{} static", fmt::join(options.functions, ","))));
   if (is_export(options.directory)) {
     output.note("using the export in {}", options.directory);
     return options.directory;
