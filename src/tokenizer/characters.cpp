@@ -137,7 +137,7 @@ size_t grapheme_length(std::string_view text) {
   while (previous) {
     const auto next = first_character(text.substr(length));
     if (!next || utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(previous->code),
-                                                  static_cast<utf8proc_int32_t>(next->code), &state) != 0)
+                                                  static_cast<utf8proc_int32_t>(next->code), &state))
       break;
     length += next->length;
     previous = next;

@@ -21,9 +21,9 @@ class HfStep {
   // Errors: kConfigUnsupported (a member besides "type" and these).
   [[nodiscard]] Status only(std::initializer_list<std::string_view> members) const;
   // Errors of all: kConfigValue (absent without a default, or of another type).
-  [[nodiscard]] Result<bool> boolean(std::string_view member, std::optional<bool> absent = {}) const;
-  [[nodiscard]] Result<std::string> text(std::string_view member, std::optional<std::string> absent = {}) const;
-  [[nodiscard]] Result<int64_t> integer(std::string_view member, int64_t least, int64_t most) const;
+  [[nodiscard]] Result<bool> boolean(std::string_view name, std::optional<bool> absent = {}) const;
+  [[nodiscard]] Result<std::string> text(std::string_view name, std::optional<std::string> absent = {}) const;
+  [[nodiscard]] Result<int64_t> integer(std::string_view name, int64_t least, int64_t most) const;
   // Null if it is absent.
   [[nodiscard]] const nlohmann::json& member(std::string_view name) const;
   [[nodiscard]] tl::unexpected<Error> unknown(std::string_view type) const {

@@ -79,7 +79,8 @@ class HfBuilder {
   Status apply(const HfFrame& frame) {
     if (const int32_t id = parts_->index.find(frame.bos); id >= 0) parts_->bos = id;
     if (frame.decides) {
-      std::vector<int64_t> prefix, suffix;
+      std::vector<int64_t> prefix;
+      std::vector<int64_t> suffix;
       if (frame.add_bos.value_or(true)) {
         HR_TRY(prefix.emplace_back(), config_token("bos_token", frame.bos));
       }
@@ -130,7 +131,7 @@ class HfBuilder {
     return {};
   }
 
-  Result<AddedToken> added_token(const Json& json, size_t index, bool& normalized) {
+  static Result<AddedToken> added_token(const Json& json, size_t index, bool& normalized) {
     const HfStep step(json, fmt::format("added_tokens[{}]", index));
     if (!json.is_object()) return fail(ErrorCode::kConfigValue, "{}: not an object", step.place());
     HR_TRY_STATUS(step.only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"}));
@@ -164,7 +165,8 @@ class HfBuilder {
   Status set_added() {
     const Json& list = root_.member("added_tokens");
     if (!list.is_array() && !list.is_null()) return fail(ErrorCode::kConfigValue, "added_tokens is not a list");
-    std::vector<AddedToken> plain, normalized;
+    std::vector<AddedToken> plain;
+    std::vector<AddedToken> normalized;
     std::vector<std::pair<size_t, PieceType>> types;
     for (size_t i = 0; i < list.size(); ++i) {
       bool wants_normal = false;
@@ -226,19 +228,19 @@ class HfBuilder {
     if (const Json& dropout = model.member("dropout"); !dropout.is_null() && dropout != Json(0))
       return fail(ErrorCode::kConfigUnsupported, "model.dropout: {} is not supported", dropout.dump());
     HR_TRY(const bool whole_words, model.boolean("ignore_merges", false));
-    HR_TRY(SymbolFallback fallback, fallback_of(model));
+    HR_TRY(const SymbolFallback fallback, fallback_of(model));
     HR_TRY(MergeTable merges, ranked_merges(json_.merges, model_index_));
-    return byte_level ? set_byte_bpe(whole_words, std::move(fallback), std::move(merges))
-                      : set_character_bpe(whole_words, std::move(fallback), std::move(merges));
+    return byte_level ? set_byte_bpe(whole_words, fallback, std::move(merges))
+                      : set_character_bpe(whole_words, fallback, std::move(merges));
   }
 
-  Status set_byte_bpe(bool whole_words, SymbolFallback fallback, MergeTable merges) {
+  Status set_byte_bpe(bool whole_words, const SymbolFallback& fallback, MergeTable merges) {
     for (std::string& piece : parts_->model_pieces) piece = from_byte_alphabet(piece).value_or("");
     ByteBpeSpec spec{.byte_pieces = parts_->model_pieces,
                      .index = PieceIndex(parts_->model_pieces),
                      .merges = std::move(merges),
                      .whole_words = whole_words,
-                     .fallback = std::move(fallback)};
+                     .fallback = fallback};
     const bool falls_back = std::exchange(spec.fallback.use_bytes, false);
     for (unsigned byte = 0; byte < 256; ++byte) {
       const char alone = static_cast<char>(byte);
@@ -251,14 +253,14 @@ class HfBuilder {
     return {};
   }
 
-  Status set_character_bpe(bool whole_words, SymbolFallback fallback, MergeTable merges) {
+  Status set_character_bpe(bool whole_words, const SymbolFallback& fallback, MergeTable merges) {
     parts_->model_index = std::move(model_index_);
     parts_->model = make_character_bpe({.pieces = parts_->model_pieces,
                                         .index = &parts_->model_index,
                                         .merges = std::move(merges),
                                         .ranks = {},
                                         .whole_words = whole_words,
-                                        .fallback = std::move(fallback)});
+                                        .fallback = fallback});
     return {};
   }
 

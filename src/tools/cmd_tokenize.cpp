@@ -31,6 +31,7 @@ Status print_ids(const Tokenizer& tokenizer, const std::vector<int64_t>& ids, Ou
   output.text(fmt::format("{}\n", fmt::join(ids, ",")));
   if (output.quiet()) return {};
   std::vector<std::string> pieces;
+  pieces.reserve(ids.size());
   for (const int64_t id : ids) pieces.push_back(in_quotes(tokenizer.piece(id)));
   output.note("{} tokens: {}", ids.size(), fmt::join(pieces, " "));
   return {};
@@ -125,8 +126,8 @@ Status run_tokenize(const Typed& typed, Output& output) {
   const bool has_text = typed.text_option->count() > 0;
   const bool decodes = typed.ids_option->count() > 0;
   const bool lines = !typed.lines.empty();
-  if (int{has_text} + int{!typed.file.empty()} + int{lines || decodes} != 1)
-    wrong_usage("TEXT, --file, --lines and --detokenize: one of them");
+  const bool given[] = {has_text, !typed.file.empty(), lines || decodes};
+  if (std::ranges::count(given, true) != 1) wrong_usage("TEXT, --file, --lines and --detokenize: one of them");
   if (lines && decodes && !typed.ids.empty()) wrong_usage("--detokenize with --lines takes no ids of its own");
   if (!lines && decodes && typed.ids.empty()) wrong_usage("--detokenize: ids are missing");
   HR_TRY(const Tokenizer tokenizer, open_tokenizer(typed.model, output));
