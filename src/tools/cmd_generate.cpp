@@ -168,10 +168,35 @@ Result<Conversation> open_conversation(Opened& opened, const GenerateRequest& re
   return out;
 }
 
+// Later turns need other programs than the first one: all are compiled before a person waits for an answer.
+Status prepare_all(Opened& opened, Output& output) {
+  const InterruptGuard loading;
+  const auto start = std::chrono::steady_clock::now();
+  const bool caches = opened.engine->manifest().find("decode") != nullptr;
+  for (const EngineProgram& program : opened.engine->programs()) {
+    const bool used = caches
+                          ? program.function == "prefill" || program.function == "chunk" || program.function == "decode"
+                          : program.function == "score";
+    if (!used) continue;
+    SymbolValues symbols = program.symbols;  // one that the program leaves open may have any value
+    for (const ManifestSymbol& symbol : opened.engine->manifest().find(program.function)->symbols)
+      symbols.emplace(symbol.name, symbol.min);
+    HR_TRY_STATUS(opened.engine->prepare(program.function, symbols));
+    if (loading.token().stop_requested())
+      return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");
+  }
+  output.note("ready after {}",
+              duration_text(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
+  return {};
+}
+
 Status run_chat(Opened& opened, const GenerateRequest& request, Keyboard& keyboard, Output& output) {
   AnswerOptions options = answer_options(opened, request);
   HR_TRY(Conversation conversation, open_conversation(opened, request));
-  if (!request.prompt) return run_session(conversation, keyboard, options, output);
+  if (!request.prompt) {
+    HR_TRY_STATUS(prepare_all(opened, output));
+    return run_session(conversation, keyboard, options, output);
+  }
   options.go_on = [&] { return !output.closed() && !keyboard.interrupted(); };
   options.on_text = [&output](std::string_view text) {
     if (!output.json()) output.text(text);

@@ -36,6 +36,8 @@ Result<Conversation::Turn> Conversation::answer_messages(const AnswerOptions& op
   }
   turn.reused = held_.size();
   const std::vector<int64_t> fresh(turn.prompt.begin() + static_cast<ptrdiff_t>(turn.reused), turn.prompt.end());
+  // So that compiling is not in the times.
+  if (held_.empty()) HR_TRY_STATUS(decoder_.prepare(static_cast<int64_t>(turn.prompt.size()), options.max_tokens - 1));
   auto answered = answer(decoder_, tokenizer_, sampler_, fresh, held_, options);
   if (!answered) {
     decoder_.clear();
