@@ -37,7 +37,7 @@ Status penalise(std::vector<Candidate>& candidates, std::span<const int64_t> his
   const size_t window = std::min(history.size(), static_cast<size_t>(options.repetition_window));
   std::vector<int64_t> recent(history.end() - static_cast<ptrdiff_t>(window), history.end());
   std::ranges::sort(recent);
-  recent.erase(std::ranges::unique(recent).begin(), recent.end());
+  recent.erase(std::unique(recent.begin(), recent.end()), recent.end());  // clang-14 cannot do ranges::unique
   for (const int64_t id : recent) {
     const auto it = std::ranges::lower_bound(candidates, id, {}, &Candidate::id);
     if (it == candidates.end() || it->id != id) continue;

@@ -6,6 +6,8 @@
 #ifndef HEADRACE_TOKENIZER_CHAT_JINJA_H
 #define HEADRACE_TOKENIZER_CHAT_JINJA_H
 
+/* C has no cstddef, and its enumerators no scope. */
+/* NOLINTBEGIN(modernize-deprecated-headers,readability-identifier-naming) */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +29,7 @@ typedef enum {
   HEADRACE_JINJA_INPUT = 5,    /* template or context are not UTF-8, or the context is not a JSON object */
   HEADRACE_JINJA_INTERNAL = 6, /* a panic, caught */
 } headrace_jinja_status;
+/* NOLINTEND(modernize-deprecated-headers,readability-identifier-naming) */
 
 /* Writes the time now by a strftime format into out[0, capacity); the bytes written, or -1 when they do not fit. */
 typedef int64_t (*headrace_jinja_strftime)(void* user, const char* format, size_t size, char* out, size_t capacity);

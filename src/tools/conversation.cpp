@@ -16,7 +16,7 @@ Result<Conversation> Conversation::make(Decoder<float> decoder, Tokenizer tokeni
                                         Sampler sampler) {
   HR_TRY(const ChatTemplate* const chat, templates.choose({}, false));
   static_cast<void>(chat);
-  return Conversation(std::move(decoder), std::move(tokenizer), std::move(templates), std::move(sampler));
+  return Conversation(std::move(decoder), std::move(tokenizer), std::move(templates), sampler);
 }
 
 void Conversation::add(std::string_view role, std::string_view content) {

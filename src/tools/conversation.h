@@ -36,7 +36,7 @@ class Conversation {
       : decoder_(std::move(decoder)),
         tokenizer_(std::move(tokenizer)),
         templates_(std::move(templates)),
-        sampler_(std::move(sampler)) {}
+        sampler_(sampler) {}
   [[nodiscard]] Result<Turn> answer_messages(const AnswerOptions& options);
 
   Decoder<float> decoder_;

@@ -28,14 +28,14 @@ Keyboard::~Keyboard() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-bool Keyboard::interrupted() {
+bool Keyboard::interrupted() const {
   bool out = false;
   signalfd_siginfo info{};
   while (signal_fd_ >= 0 && ::read(signal_fd_, &info, sizeof info) == sizeof info) out = true;
   return out;
 }
 
-bool Keyboard::wait_for_input() {
+bool Keyboard::wait_for_input() const {
   std::array<pollfd, 2> fds{
       {{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}, {.fd = signal_fd_, .events = POLLIN, .revents = 0}}};
   while (poll(fds.data(), signal_fd_ < 0 ? 1 : 2, -1) < 0)

@@ -19,14 +19,14 @@ class Keyboard {
   Keyboard& operator=(Keyboard&&) = delete;
 
   // Whether Ctrl-C came since the last call.
-  [[nodiscard]] bool interrupted();
+  [[nodiscard]] bool interrupted() const;
   // The next line without its end; nothing at the end of input or when Ctrl-C comes first.
   [[nodiscard]] std::optional<std::string> line();
   // Both ends are a person's.
   [[nodiscard]] static bool at_terminal();
 
  private:
-  [[nodiscard]] bool wait_for_input();
+  [[nodiscard]] bool wait_for_input() const;
 
   sigset_t before_{};
   int signal_fd_{-1};
