@@ -14,8 +14,8 @@ ZOO = Path(__file__).resolve().parents[2] / "testdata/zoo"
 CAPACITY = 35  # the longest prompt with its continuation: the cache is exactly full at the end
 FUNCTIONS = "prefill,chunk,decode"
 TOLERANCE = 5e-5
-# Of the last two digits of bf16's eight: what rounding keys and values costs logits of about 1.
-BF16_TOLERANCE = 2e-2
+# What rounding keys and values to 8 or 11 bits costs logits that reach 5: measured 3.9e-2 and 3.9e-3.
+NARROW_TOLERANCE = {"bf16": 8e-2, "f16": 8e-3}
 
 # engine, --seq, options. Programs of IREE take half a minute to compile: gemma3, with local layers, where they matter.
 POLICIES = {
@@ -98,7 +98,7 @@ def test_narrow_caches(make_export, compiled_cache, table, policy, dtype):
     worst = float(np.abs(np.concatenate(logits) - wanted).max())
     table("Narrow caches: policy, dtype, largest distance from the golden at any position",
           f"{policy:20} {dtype:5} {worst:.2e}")
-    assert 1e-5 < worst <= BF16_TOLERANCE  # equal to f32's would mean that nothing was narrowed
+    assert 1e-5 < worst <= NARROW_TOLERANCE[dtype]  # equal to f32's would mean that nothing was narrowed
 
 
 @pytest.mark.parametrize("policy, model", [("xla same", "llama"), ("xla ring", "gemma3"), ("iree globals ring", "gemma3")])
