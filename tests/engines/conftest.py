@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,23 @@ def make_export(headrace_bin, tmp_path_factory):
 def compiled_cache(tmp_path_factory) -> Path:
     """Compiled IREE code of this run."""
     return tmp_path_factory.mktemp("vmfb")
+
+
+@pytest.fixture(scope="session")
+def environment(compiled_cache) -> dict[str, str]:
+    """Both engines come from the environment that runs the tests."""
+    return {**os.environ, "VIRTUAL_ENV": sys.prefix, "HEADRACE_PYTHON": sys.executable,
+            "XDG_CACHE_HOME": str(compiled_cache)}
+
+
+@pytest.fixture(scope="session")
+def headrace(headrace_bin, environment):
+    """headrace(ARGUMENTS...): the program, run to its end."""
+    def run(*arguments):
+        return subprocess.run([headrace_bin, *map(str, arguments)], env=environment, capture_output=True, text=True,
+                              check=False, timeout=600)
+
+    return run
 
 
 _TABLES: dict[str, list[str]] = {}

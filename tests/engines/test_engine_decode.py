@@ -2,9 +2,6 @@
 run as chunks, caches that fill up."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,17 +18,6 @@ POLICIES = {
     "globals": (("interp", "iree"), ["--kv", "static:40", "--kv-storage", "globals"]),
 }
 CASES = [(policy, engine) for policy, (engines, _) in POLICIES.items() for engine in engines]
-
-
-@pytest.fixture(scope="module")
-def headrace(headrace_bin, compiled_cache):
-    environment = {**os.environ, "VIRTUAL_ENV": sys.prefix, "HEADRACE_PYTHON": sys.executable, "XDG_CACHE_HOME": str(compiled_cache)}
-
-    def run(*arguments):
-        return subprocess.run([headrace_bin, *map(str, arguments)], env=environment, capture_output=True, text=True,
-                              check=False, timeout=600)
-
-    return run
 
 
 def prompts(model):

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,21 +15,6 @@ ZOO = Path(__file__).resolve().parents[2] / "testdata/zoo"
 ENGINES = ["interp", "xla", "iree"]
 TOLERANCE = {"interp": 3e-5, "xla": 3e-5, "iree": 5e-5}
 BOUND = 40
-
-
-@pytest.fixture(scope="module")
-def environment(compiled_cache):
-    """Both engines come from the environment that runs the tests."""
-    return {**os.environ, "VIRTUAL_ENV": sys.prefix, "HEADRACE_PYTHON": sys.executable, "XDG_CACHE_HOME": str(compiled_cache)}
-
-
-@pytest.fixture(scope="module")
-def headrace(headrace_bin, environment):
-    def run(*arguments):
-        return subprocess.run([headrace_bin, *map(str, arguments)], env=environment, capture_output=True, text=True,
-                              check=False, timeout=600)
-
-    return run
 
 
 def prompts(model):
