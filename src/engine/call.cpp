@@ -54,12 +54,8 @@ Status check_values(const Manifest& manifest, const ManifestFunction& function, 
   if (tokens == nullptr || is_float(tokens->dtype()) || tokens->rank() != 2) return {};
   HR_TRY(const int64_t vocabulary, vocabulary_of(manifest));
   const int64_t row = tokens->sizes()[1];
-  for (int64_t i = 0; i < tokens->elements(); ++i) {
-    const int64_t id = tokens->ints()[static_cast<size_t>(i)];
-    if (id < 0 || id >= vocabulary)
-      return fail(ErrorCode::kInput, "token {} at position {} is outside the vocabulary, expected 0 to {}", id, i % row,
-                  vocabulary - 1);
-  }
+  for (int64_t i = 0; i < tokens->elements(); ++i)
+    HR_TRY_STATUS(check_token(tokens->ints()[static_cast<size_t>(i)], i % row, vocabulary));
   const HostTensor<F>* length = named(function, inputs, "length");
   if (length != nullptr) {
     for (const int64_t tokens_in_row : length->ints())

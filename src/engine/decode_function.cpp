@@ -143,6 +143,12 @@ Result<int64_t> vocabulary_of(const Manifest& manifest) {
   return *std::ranges::min_element(known);
 }
 
+Status check_token(int64_t token, int64_t position, int64_t vocabulary) {
+  if (token >= 0 && token < vocabulary) return {};
+  return fail(ErrorCode::kInput, "token {} at position {} is outside the vocabulary, expected 0 to {}", token, position,
+              vocabulary - 1);
+}
+
 Result<int64_t> cache_capacity(const Manifest& manifest, const DecodeFunction& function) {
   if (!manifest.kv || manifest.kv->capacity < 1)
     return fail(ErrorCode::kInput, "{}: the manifest does not say how much its caches hold", function.function->name);

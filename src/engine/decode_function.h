@@ -19,6 +19,9 @@ namespace headrace {
 // Ids are below it: what the logits have room for, and what the tokenizer says. Errors: kInput when nothing says so.
 [[nodiscard]] Result<int64_t> vocabulary_of(const Manifest& manifest);
 
+// Errors: kInput for an id outside [0, vocabulary), naming its position.
+[[nodiscard]] Status check_token(int64_t token, int64_t position, int64_t vocabulary);
+
 // How many tokens the caches of a function can hold. Errors: kInput when the manifest does not say so.
 [[nodiscard]] Result<int64_t> cache_capacity(const Manifest& manifest, const DecodeFunction& function);
 

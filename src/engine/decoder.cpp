@@ -73,11 +73,8 @@ void Decoder<F>::clear() {
 template <class F>
 Status Decoder<F>::check(std::span<const int64_t> tokens) const {
   if (tokens.empty()) return fail(ErrorCode::kInput, "no tokens, expected 1 to {}", capacity_);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < 0 || tokens[i] >= vocabulary_)
-      return fail(ErrorCode::kInput, "token {} at position {} is outside the vocabulary, expected 0 to {}", tokens[i],
-                  length_ + static_cast<int64_t>(i), vocabulary_ - 1);
-  }
+  for (size_t i = 0; i < tokens.size(); ++i)
+    HR_TRY_STATUS(check_token(tokens[i], length_ + static_cast<int64_t>(i), vocabulary_));
   return check_room(static_cast<int64_t>(tokens.size()));
 }
 

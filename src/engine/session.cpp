@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/decode_function.h"
 #include "ir/parse.h"
 #include "ir/verify.h"
 #include "ops/ops.h"
@@ -112,11 +113,8 @@ Result<typename Session<F>::ScoreShape> Session<F>::check_tokens(std::span<const
   if (tokens.size() > static_cast<uint64_t>(shape.max_tokens))
     return fail(ErrorCode::kInput, "{} tokens, expected at most {} (the export's bound, --seq)", tokens.size(),
                 shape.max_tokens);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < 0 || tokens[i] >= shape.vocabulary)
-      return fail(ErrorCode::kInput, "token {} at position {} is outside the vocabulary, expected 0 to {}", tokens[i],
-                  i, shape.vocabulary - 1);
-  }
+  for (size_t i = 0; i < tokens.size(); ++i)
+    HR_TRY_STATUS(check_token(tokens[i], static_cast<int64_t>(i), shape.vocabulary));
   return shape;
 }
 

@@ -39,15 +39,6 @@ ManifestArgument argument_of(const std::string& name, const Type& type, bool is_
       .name = name, .kind = is_state ? ValueKind::kCache : ValueKind::kData, .dtype = type.dtype, .shape = type.shape};
 }
 
-// The symbols that a function's arguments carry.
-std::set<std::string> symbols_of(const Function& f) {
-  std::set<std::string> out;
-  for (const Type& type : f.graph->input_types())
-    for (const Dim& dim : type.shape)
-      for (const auto& term : dim.terms()) out.insert(term.first);
-  return out;
-}
-
 // Those of `values` that the function has.
 std::map<std::string, int64_t> values_of(const std::vector<ManifestSymbol>& symbols, const SymbolValues& values) {
   std::map<std::string, int64_t> out;

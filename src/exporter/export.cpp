@@ -121,14 +121,14 @@ Result<Module> prepare(const Module& traced, const ExportOptions& options, const
   });
 }
 
-Result<std::vector<Specialised>> lower(const Module& module, Engine engine, const ExportOptions& options,
-                                       const ExportHooks& hooks) {
+// `unchanged` functions are in the first part only.
+Result<std::vector<Specialised>> lower(const Module& module, const std::set<std::string>& unchanged, Engine engine,
+                                       const ExportOptions& options, const ExportHooks& hooks) {
   std::vector<Specialised> out;
   for (const SymbolValues& values : specialisations(options)) {
     const PassOptions pass_options{.engine = engine, .symbols = values};
     Module part = module;
     if (!out.empty()) {
-      const auto unchanged = unchanged_functions(module, values);
       std::erase_if(part.functions, [&](const Function& f) { return unchanged.contains(f.name); });
       if (part.functions.empty()) break;
     }
@@ -146,22 +146,22 @@ Result<std::vector<EmittedText>> programs(const Module& module, const ExportOpti
                                           ExportReport& report) {
   std::vector<EmittedText> out;
   Stopwatch watch;
+  // All specialisations give values to the same symbols.
+  const auto unchanged = unchanged_functions(module, specialisations(options).front());
   if (wants(options, Target::kIree)) {
-    HR_TRY(const auto lowered, lower(module, Engine::kIree, options, hooks));
-    auto unchanged = unchanged_functions(module, lowered.front().values);
+    HR_TRY(const auto lowered, lower(module, unchanged, Engine::kIree, options, hooks));
     HR_TRY(const Module together, combine(lowered, unchanged));
     report.pass_seconds += watch.lap();
     HR_TRY(auto text, emit_iree(together, {.state_in_globals = options.kv_globals}));
     out.push_back({.plain = "iree/model.mlir",
                    .text = std::move(text),
                    .symbols = specialisations(options),
-                   .unchanged = std::move(unchanged)});
+                   .unchanged = unchanged});
     report.emit_seconds += watch.lap();
   }
   if (wants(options, Target::kXla)) {
-    HR_TRY(const auto lowered, lower(module, Engine::kXla, options, hooks));
+    HR_TRY(const auto lowered, lower(module, unchanged, Engine::kXla, options, hooks));
     report.pass_seconds += watch.lap();
-    const auto unchanged = unchanged_functions(module, lowered.front().values);
     for (const Specialised& part : lowered)
       for (const Function& f : part.module.functions) {
         HR_TRY(auto program, emit_xla(part.module, f));

@@ -44,11 +44,8 @@ Tensor positions_of(const Tensor& tokens, const Tensor* start) {
 // Hidden states [B, S, width] of each row's last token: [B, 1, width]. A row of zeros goes before them, so that the
 // number of rows is at least 1 whatever S, and row `length` is the last token's.
 Tensor last_rows(const Tensor& hidden, const Tensor& length) {
-  Tracer& t = hidden.tracer();
-  Shape one = hidden.shape();
-  one[1] = 1;
-  const Tensor padded = concatenate({broadcast_to(t.scalar(hidden.dtype(), 0), one), hidden}, 1);
-  return take_rows(padded, broadcast_in_dim(length, {length.dim(0), 1}, {0}));
+  const Tensor padded = after_zero_row(hidden);
+  return take_rows(padded, column(length));
 }
 
 // [B, 1, V] -> [B, V].
@@ -65,10 +62,16 @@ std::pair<std::string, Tensor> outcome(const Plan& plan, const Tensor& hidden, c
   return {"token", in_scope(hidden.tracer(), "argmax", [&] { return argmax(logits); })};
 }
 
-void append_caches(const Plan& plan, CachedKv& kv, Named& results) {
+// One run of the model that keeps keys and values: the outcome, then the caches.
+Named with_caches(const Plan& plan, const Tensor& tokens, CacheCall call) {
+  const std::optional<Tensor> length = call.length;
+  const Tensor positions = call.positions;
+  CachedKv kv(plan.layout, std::move(call));
+  Named results{outcome(plan, plan.model.forward(tokens, positions, kv), length ? &*length : nullptr)};
   const auto names = plan.layout.caches(past());
   const auto tensors = kv.results();
   for (size_t i = 0; i < names.size(); ++i) results.emplace_back(names[i].name, tensors[i]);
+  return results;
 }
 
 FunctionSpec score(const Plan& plan) {
@@ -88,12 +91,7 @@ FunctionSpec prefill(const Plan& plan) {
       .arguments = {{.name = "tokens", .type = plan.tokens(seq())}, {.name = "length", .type = plan.per_row()}},
       .state = {},
       .body = [&plan](Tracer&, Arguments in) {
-        const Tensor positions = positions_of(in[0], nullptr);
-        CachedKv kv(plan.layout, {.positions = positions, .length = in[1], .past = {}});
-        const Tensor hidden = plan.model.forward(in[0], positions, kv);
-        Named results{outcome(plan, hidden, &in[1])};
-        append_caches(plan, kv, results);
-        return results;
+        return with_caches(plan, in[0], {.positions = positions_of(in[0], nullptr), .length = in[1], .past = {}});
       }};
   const auto caches = static_cast<uint32_t>(plan.layout.caches(past()).size());
   for (uint32_t i = 0; i < caches; ++i) spec.state.push_back({.argument = StatePair::kNew, .result = 1 + i});
@@ -110,21 +108,18 @@ void add_cache_arguments(const Plan& plan, FunctionSpec& spec) {
 }
 
 FunctionSpec chunk(const Plan& plan) {
-  FunctionSpec spec{
-      .name = {},
-      .arguments = {{.name = "tokens", .type = plan.tokens(seq())},
-                    {.name = "length", .type = plan.per_row()},
-                    {.name = "position", .type = plan.per_row()}},
-      .state = {},
-      .body = [&plan](Tracer&, Arguments in) {
-        const Tensor positions = positions_of(in[0], &in[2]);
-        CachedKv kv(plan.layout,
-                    {.positions = positions, .length = in[1], .past = in[2], .caches = {in.begin() + 3, in.end()}});
-        const Tensor hidden = plan.model.forward(in[0], positions, kv);
-        Named results{outcome(plan, hidden, &in[1])};
-        append_caches(plan, kv, results);
-        return results;
-      }};
+  FunctionSpec spec{.name = {},
+                    .arguments = {{.name = "tokens", .type = plan.tokens(seq())},
+                                  {.name = "length", .type = plan.per_row()},
+                                  {.name = "position", .type = plan.per_row()}},
+                    .state = {},
+                    .body = [&plan](Tracer&, Arguments in) {
+                      return with_caches(plan, in[0],
+                                         {.positions = positions_of(in[0], &in[2]),
+                                          .length = in[1],
+                                          .past = in[2],
+                                          .caches = {in.begin() + 3, in.end()}});
+                    }};
   add_cache_arguments(plan, spec);
   return spec;
 }
@@ -135,13 +130,11 @@ FunctionSpec decode(const Plan& plan) {
       .arguments = {{.name = "tokens", .type = plan.tokens(1)}, {.name = "position", .type = plan.per_row()}},
       .state = {},
       .body = [&plan](Tracer&, Arguments in) {
-        const Tensor positions = positions_of(in[0], &in[1]);
-        CachedKv kv(plan.layout,
-                    {.positions = positions, .length = {}, .past = in[1], .caches = {in.begin() + 2, in.end()}});
-        const Tensor hidden = plan.model.forward(in[0], positions, kv);
-        Named results{outcome(plan, hidden, nullptr)};
-        append_caches(plan, kv, results);
-        return results;
+        return with_caches(plan, in[0],
+                           {.positions = positions_of(in[0], &in[1]),
+                            .length = {},
+                            .past = in[1],
+                            .caches = {in.begin() + 2, in.end()}});
       }};
   add_cache_arguments(plan, spec);
   return spec;
@@ -153,13 +146,13 @@ Tensor likeliest(const Model& model, const Tensor& rows) { return argmax(without
 // tokens [B, capacity], caches.
 Tensors generate_step(const Plan& plan, Arguments in) {
   Tracer& t = in[0].tracer();
-  const Tensor tokens = broadcast_in_dim(in[2], plan.tokens(1).shape, {0});
+  const Tensor tokens = column(in[2]);
   const Tensor positions = positions_of(tokens, &in[3]);
   CachedKv kv(plan.layout, {.positions = positions, .length = {}, .past = in[3], .caches = {in.begin() + 5, in.end()}});
   const Tensor next = likeliest(plan.model, plan.model.forward(tokens, positions, kv));
-  const Tensor column = broadcast_in_dim(next, plan.tokens(1).shape, {0});
+  const Tensor written = column(next);
   Tensors out{in[0] + 1, in[1], next, in[3] + 1,
-              dynamic_update_slice(in[4], column, {t.scalar(DType::kI32, 0), in[0]})};
+              dynamic_update_slice(in[4], written, {t.scalar(DType::kI32, 0), in[0]})};
   for (const Tensor& cache : kv.results()) out.push_back(cache);
   return out;
 }
@@ -178,8 +171,7 @@ FunctionSpec generate(const Plan& plan) {
             const Tensor first = likeliest(plan.model, last_rows(hidden, in[1]));
             const Type all = plan.tokens(plan.layout.policy.capacity);
             const Tensor blank = broadcast_to(number(-1), all.shape);
-            const Tensor begun =
-                dynamic_update_slice(blank, broadcast_in_dim(first, plan.tokens(1).shape, {0}), {number(0), number(0)});
+            const Tensor begun = dynamic_update_slice(blank, column(first), {number(0), number(0)});
             // A step writes to the cache, so the longest text leaves room for capacity - length of them.
             const Tensor room = number(plan.layout.policy.capacity + 1) - reduce_max(in[1], {0});
             const Tensor count = select(compare(in[2], "LT", room), in[2], room);

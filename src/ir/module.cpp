@@ -13,6 +13,14 @@ bool same(const Function& a, const Function& b) {
 
 }  // namespace
 
+std::set<std::string> symbols_of(const Function& f) {
+  std::set<std::string> out;
+  for (const Type& type : f.graph->input_types())
+    for (const Dim& dim : type.shape)
+      for (const auto& term : dim.terms()) out.insert(term.first);
+  return out;
+}
+
 const Function* Module::find(std::string_view function) const {
   const auto it =
       std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == function; });

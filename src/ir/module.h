@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,9 @@ struct Function {
   std::vector<StatePair> state;
   GraphPtr graph;
 };
+
+// The symbols that a function's arguments carry.
+[[nodiscard]] std::set<std::string> symbols_of(const Function& f);
 
 struct Module {
   std::string name;

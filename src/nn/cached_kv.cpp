@@ -6,17 +6,7 @@ namespace headrace {
 
 namespace {
 
-// [B] as a column that broadcasts against [B, n].
-Tensor column(const Tensor& x) { return broadcast_in_dim(x, {x.dim(0), 1}, {0}); }
-
 Tensor integer(Tracer& t, int64_t value) { return t.scalar(DType::kI32, static_cast<double>(value)); }
-
-// A row of zeros before the rows of x [B, H, S, D].
-Tensor after_zero_row(const Tensor& x) {
-  Shape shape = x.shape();
-  shape[2] = 1;
-  return concatenate({broadcast_to(x.tracer().scalar(x.dtype(), 0), shape), x}, 2);
-}
 
 }  // namespace
 

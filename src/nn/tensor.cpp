@@ -216,6 +216,16 @@ Tensor take_rows(const Tensor& x, const Tensor& rows) {
                 std::move(sizes)});
 }
 
+Tensor after_zero_row(const Tensor& x) {
+  if (x.rank() < 2) x.tracer().refuse(fmt::format("after_zero_row: {} has no rows", to_string(x.type())));
+  const size_t rows = x.rank() - 2;
+  Shape one = x.shape();
+  one[rows] = 1;
+  return concatenate({broadcast_to(x.tracer().scalar(x.dtype(), 0), one), x}, static_cast<int64_t>(rows));
+}
+
+Tensor column(const Tensor& x) { return broadcast_in_dim(x, {x.dim(0), 1}, {0}); }
+
 Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const std::vector<Tensor>& starts) {
   std::vector<Tensor> operands{x, update};
   operands.insert(operands.end(), starts.begin(), starts.end());

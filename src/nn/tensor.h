@@ -115,6 +115,10 @@ auto in_scope(Tracer& tracer, const char* name, const Body& body) {
 // Rows of x [B, M, E] by number: rows i32 [B, N] -> [B, N, E]. Of heads, x [B, H, M, D]: -> [B, H, N, D]. A number
 // outside [0, M) is moved inside.
 [[nodiscard]] Tensor take_rows(const Tensor& x, const Tensor& rows);
+// A row of zeros before the rows of x [.., M, E]: [.., M + 1, E].
+[[nodiscard]] Tensor after_zero_row(const Tensor& x);
+// x [B] as [B, 1].
+[[nodiscard]] Tensor column(const Tensor& x);
 // x with `update` in the place that starts at `starts`, one i32 scalar a dim, moved so that it fits.
 [[nodiscard]] Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const std::vector<Tensor>& starts);
 // For each row of logits [B, V] the id of the largest, i32 [B]: the lowest id of equal ones, -1 where any is NaN.

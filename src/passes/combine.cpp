@@ -47,14 +47,9 @@ std::set<std::string> unchanged_functions(const Module& module, const SymbolValu
   std::set<std::string> out;
   for (const Function& f : module.functions) {
     if (f.visibility != Visibility::kPublic) continue;
-    const auto types = f.graph->input_types();
-    const bool carries = std::any_of(types.begin(), types.end(), [&](const Type& type) {
-      return std::any_of(type.shape.begin(), type.shape.end(), [&](const Dim& dim) {
-        return std::any_of(dim.terms().begin(), dim.terms().end(),
-                           [&](const auto& term) { return values.contains(term.first); });
-      });
-    });
-    if (!carries) out.insert(f.name);
+    const auto symbols = symbols_of(f);
+    if (std::none_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return values.contains(s); }))
+      out.insert(f.name);
   }
   return out;
 }

@@ -167,6 +167,7 @@ Result<XlaProgram> emit_xla(const Module& module, const Function& f) {
   XlaProgram program;
   collect_parameters(*f.graph, program.parameters);
   const auto own = f.graph->input_types();
+  const auto result_types = f.graph->result_types();
   std::vector<std::string> inputs;
   std::string header;
   const auto argument = [&](const std::string& name, const Type& type, const std::string& attributes) {
@@ -176,9 +177,9 @@ Result<XlaProgram> emit_xla(const Module& module, const Function& f) {
                           mlir::quoted(name));
   };
   for (size_t i = 0; i < own.size(); ++i) {
-    const auto results = f.graph->result_types();
-    const auto state = std::find_if(f.state.begin(), f.state.end(),
-                                    [&](const StatePair& s) { return s.argument == i && results[s.result] == own[i]; });
+    const auto state = std::find_if(f.state.begin(), f.state.end(), [&](const StatePair& s) {
+      return s.argument == i && result_types[s.result] == own[i];
+    });
     argument(f.arguments[i], own[i],
              state == f.state.end() ? "" : fmt::format(" {{tf.aliasing_output = {} : i32}}", state->result));
   }
