@@ -15,8 +15,10 @@ build() {
 step "Debian packages" scripts/install_deps.sh
 step "build (build/release)" build
 step "model ($model)" scripts/get_model.sh
-step "export to $out" build/release/headrace export "$model" -o "$out" --target iree,xla --seq 32
-# The ids spell "The capital of France is".
+step "export to $out" build/release/headrace export "$model" -o "$out" --target iree,xla --seq 32 \
+  --functions score,prefill,chunk,decode
 step "greedy continuation by the interpreter" \
-  build/release/headrace generate "$out" --tokens 504,3575,282,4649,314 --max-tokens 16
+  build/release/headrace generate "$out" --prompt "The capital of France is" --max-tokens 16
+step "an answer in a chat" \
+  build/release/headrace generate "$out" --chat --prompt "What is the capital of France?"
 printf '\nAll done in %d s. Next: build/release/headrace --help\n' "$SECONDS"

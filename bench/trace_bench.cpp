@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "exporter/export.h"
+#include "exporter/functions.h"
 #include "ir/print.h"
 #include "passes/pipeline.h"
 #include "stablehlo/emitter.h"
@@ -70,18 +71,36 @@ void passes_only(benchmark::State& state, Engine engine) {
     benchmark::DoNotOptimize(must(run_pipeline(module, {.engine = engine, .symbols = {{"seq", 128}}})));
 }
 
-// Trace, the passes of both targets, both texts and module.hir.
+// The passes of both targets, both texts and module.hir: their bytes.
+size_t print_for_both(const Module& module) {
+  size_t bytes = print(module).size();
+  bytes += must(emit_iree(must(run_pipeline(module, {.engine = Engine::kIree, .symbols = {{"seq", 128}}})))).size();
+  const Module xla = must(run_pipeline(module, {.engine = Engine::kXla, .symbols = {{"seq", 128}}}));
+  for (const Function& f : xla.functions) bytes += must(emit_xla(xla, f)).text.size();
+  return bytes;
+}
+
+// Trace, passes and print.
 void everything(benchmark::State& state) {
   const Checkpoint checkpoint = checkpoint_of(state.range(0));
   for (auto _ : state) {
     Warnings warnings;
     const auto model = must(make_model(checkpoint, {}, warnings));
     const Module module = must(trace_model(*model, checkpoint, 128, warnings));
-    size_t bytes = print(module).size();
-    bytes += must(emit_iree(must(run_pipeline(module, {.engine = Engine::kIree, .symbols = {{"seq", 128}}})))).size();
-    const Module xla = must(run_pipeline(module, {.engine = Engine::kXla, .symbols = {{"seq", 128}}}));
-    for (const Function& f : xla.functions) bytes += must(emit_xla(xla, f)).text.size();
-    state.counters["text_bytes"] = static_cast<double>(bytes);
+    state.counters["text_bytes"] = static_cast<double>(print_for_both(module));
+  }
+}
+
+// The same of every function that an export can hold, at one length, over static caches.
+void every_function(benchmark::State& state) {
+  const Checkpoint checkpoint = checkpoint_of(state.range(0));
+  FunctionOptions options{.functions = {}, .max_seq = 128, .kv = {.extent = KvExtent::kStatic, .capacity = 1024}};
+  for (const FunctionInfo& f : function_table()) options.functions.emplace_back(f.name);
+  for (auto _ : state) {
+    Warnings warnings;
+    const auto model = must(make_model(checkpoint, {}, warnings));
+    const Module module = must(trace_functions(*model, checkpoint, options, warnings)).module;
+    state.counters["text_bytes"] = static_cast<double>(print_for_both(module));
   }
 }
 
@@ -89,6 +108,7 @@ BENCHMARK(trace_only)->Arg(30)->Arg(126)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(passes_only, iree, Engine::kIree)->Arg(30)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(passes_only, xla, Engine::kXla)->Arg(30)->Unit(benchmark::kMillisecond);
 BENCHMARK(everything)->Arg(30)->Arg(126)->Unit(benchmark::kMillisecond);
+BENCHMARK(every_function)->Arg(30)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace headrace

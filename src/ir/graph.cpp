@@ -65,10 +65,23 @@ size_t hash(const Node& node) {
   return seed;
 }
 
+bool contains(const Graph& graph, const OpDef& op) {
+  return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
+    return node.op == &op ||
+           std::ranges::any_of(node.regions, [&](const GraphPtr& region) { return contains(*region, op); });
+  });
+}
+
 bool operator==(const Graph& a, const Graph& b) {
   return a.inputs_ == b.inputs_ && a.results_ == b.results_ &&
          std::equal(a.nodes_.begin(), a.nodes_.end(), b.nodes_.begin(), b.nodes_.end(),
                     [](const Node& x, const Node& y) { return same(x, y); });
+}
+
+void GraphBuilder::reserve(size_t nodes) {
+  nodes_.reserve(nodes);
+  places_.reserve(nodes);
+  by_hash_.reserve(nodes);
 }
 
 ValueId GraphBuilder::input(Type type) {
@@ -117,19 +130,37 @@ Result<ValueId> GraphBuilder::add(const OpDef& op, std::vector<ValueId> operands
   for (const ValueId& operand : operands) types.push_back(type(operand));
   auto results = op.infer({.operands = types, .attrs = attrs, .regions = regions});
   if (!results) return fail(std::move(results).error().in(op.name));
-  Node node{.op = &op,
-            .operands = std::move(operands),
-            .attrs = std::move(attrs),
-            .regions = std::move(regions),
-            .results = *std::move(results)};
+  return intern({.op = &op,
+                 .operands = std::move(operands),
+                 .attrs = std::move(attrs),
+                 .regions = std::move(regions),
+                 .results = *std::move(results)});
+}
+
+Result<ValueId> GraphBuilder::copy(const Graph& from, uint32_t id, std::vector<ValueId> operands,
+                                   std::vector<GraphPtr> regions) {
+  const Node& old = from.nodes()[id];
+  const bool as_before = regions == old.regions &&
+                         std::ranges::equal(operands, old.operands,
+                                            [&](ValueId now, ValueId then) { return type(now) == from.type(then); });
+  if (!as_before) return add(*old.op, std::move(operands), old.attrs, std::move(regions));
+  return intern({.op = old.op,
+                 .operands = std::move(operands),
+                 .attrs = old.attrs,
+                 .regions = std::move(regions),
+                 .results = old.results});
+}
+
+// The equal node that exists, or this one.
+ValueId GraphBuilder::intern(Node node) {
   const size_t key = hash(node);
   for (auto [it, end] = by_hash_.equal_range(key); it != end; ++it)
-    if (same(nodes_[it->second], node)) return ValueId{.node = it->second, .result = 0};
+    if (same(nodes_[it->second], node)) return {.node = it->second, .result = 0};
   const auto id = static_cast<uint32_t>(nodes_.size());
   by_hash_.emplace(key, id);
   nodes_.push_back(std::move(node));
   places_.push_back(place_);
-  return ValueId{.node = id, .result = 0};
+  return {.node = id, .result = 0};
 }
 
 Result<GraphPtr> GraphBuilder::finish(std::vector<ValueId> results) && {

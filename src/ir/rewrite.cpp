@@ -11,9 +11,10 @@ class Rewriter {
       : old_(old), rule_(rule), retype_(retype), values_(old.nodes().size()) {}
 
   Result<GraphPtr> run() {
+    builder_.reserve(old_.nodes().size());
     for (const Type& type : old_.input_types()) {
       const size_t i = builder_.size();
-      builder_.set_place(old_.place(static_cast<uint32_t>(i)));
+      builder_.set_place(old_, static_cast<uint32_t>(i));
       values_[i] = {builder_.input(retype_ ? retype_(type) : type)};
     }
     for (uint32_t i = static_cast<uint32_t>(old_.inputs()); i < old_.nodes().size(); ++i) HR_TRY_STATUS(copy(i));
@@ -28,7 +29,7 @@ class Rewriter {
     std::vector<ValueId> operands;
     operands.reserve(node.operands.size());
     for (const ValueId& v : node.operands) operands.push_back(values_[v.node][v.result]);
-    builder_.set_place(old_.place(id));
+    builder_.set_place(old_, id);
     HR_TRY(values_[id], rule_(builder_, {.old = old_, .node = id, .operands = operands}));
     if (!values_[id].empty()) {
       HR_CHECK(values_[id].size() == node.results.size());
@@ -39,7 +40,7 @@ class Rewriter {
       HR_TRY(auto fresh, rewrite(region, rule_, retype_));
       regions.push_back(std::move(fresh));
     }
-    HR_TRY(const ValueId first, builder_.add(*node.op, std::move(operands), node.attrs, std::move(regions)));
+    HR_TRY(const ValueId first, builder_.copy(old_, id, std::move(operands), std::move(regions)));
     for (uint32_t r = 0; r < node.results.size(); ++r) values_[id].push_back({.node = first.node, .result = r});
     return {};
   }

@@ -114,11 +114,6 @@ class Verifier {
         return fault("{}: node {} ({}) uses a value that is not defined before it", where, id, n.op->name);
       types.push_back(g.type(v));
     }
-    const auto inferred = n.op->infer({.operands = types, .attrs = n.attrs, .regions = n.regions});
-    if (!inferred)
-      fault("{}: node {}: {}: {}", where, id, n.op->name, inferred.error().message);
-    else if (*inferred != n.results)
-      fault("{}: node {} ({}) has stored types that are not the inferred ones", where, id, n.op->name);
     for (const GraphPtr& region : n.regions) graph(where, *region, depth + 1);
     if (n.op->name == "parameter") parameter_use(where, n);
     if (n.op->name == "call") call(where, n, types);

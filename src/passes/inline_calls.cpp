@@ -1,5 +1,7 @@
 #include "passes/inline_calls.h"
 
+#include <algorithm>
+
 #include "ir/rewrite.h"
 #include "ops/ops.h"
 
@@ -43,7 +45,7 @@ Result<std::vector<ValueId>> copy_into(GraphBuilder& builder, const Module& modu
       HR_TRY(auto fresh, rewrite(region, inline_rule(module)));
       regions.push_back(std::move(fresh));
     }
-    builder.set_place(graph.place(i));
+    builder.set_place(graph, i);
     HR_TRY(const ValueId first, builder.add(*node.op, std::move(operands), node.attrs, std::move(regions)));
     for (uint32_t r = 0; r < node.results.size(); ++r) values[i].push_back({.node = first.node, .result = r});
   }
@@ -54,6 +56,10 @@ Result<std::vector<ValueId>> copy_into(GraphBuilder& builder, const Module& modu
 
 }  // namespace
 
-Result<Module> inline_calls(const Module& module, const PassOptions&) { return rewrite(module, inline_rule(module)); }
+Result<Module> inline_calls(const Module& module, const PassOptions&) {
+  const bool any =
+      std::ranges::any_of(module.functions, [](const Function& f) { return contains(*f.graph, ops::kCall); });
+  return any ? rewrite(module, inline_rule(module)) : module;
+}
 
 }  // namespace headrace

@@ -23,6 +23,12 @@ Attr with_values(const Attr& attr, const SymbolValues& values) {
   return attr;
 }
 
+bool is_symbolic(const Attr& attr) {
+  if (const auto* shape = std::get_if<Shape>(&attr)) return !is_static(*shape);
+  const auto* types = std::get_if<std::vector<Type>>(&attr);
+  return types != nullptr && std::ranges::any_of(*types, [](const Type& type) { return !is_static(type.shape); });
+}
+
 Status check(const Module& module, const SymbolValues& values) {
   for (const auto& [name, value] : values) {
     const auto symbol = std::find_if(module.symbols.begin(), module.symbols.end(),
@@ -42,7 +48,7 @@ Result<Module> specialise(const Module& module, const PassOptions& options) {
   const auto retype = [&](const Type& type) { return with_values(type, values); };
   const RewriteRule rule = [&](GraphBuilder& builder, const RewriteSite& site) -> Result<std::vector<ValueId>> {
     const Node& node = site.old.nodes()[site.node];
-    if (!node.regions.empty() || node.attrs.empty()) return std::vector<ValueId>{};
+    if (!node.regions.empty() || std::ranges::none_of(node.attrs, is_symbolic)) return std::vector<ValueId>{};
     std::vector<Attr> attrs;
     for (const Attr& attr : node.attrs) attrs.push_back(with_values(attr, values));
     HR_TRY(const ValueId first, builder.add(*node.op, {site.operands.begin(), site.operands.end()}, std::move(attrs)));

@@ -267,7 +267,10 @@ std::string summary(const ExportOptions& options, const ExportReport& report, bo
   if (const auto rounding = summarise_rounding(report.manifest.parameters))
     out += rounding_text(name(options.dtype), *rounding);
   out += "next:\n";
-  out += fmt::format("  headrace generate {} --tokens ID,ID,... --max-tokens 16\n", shell_word(options.directory));
+  const auto& tokenizer = report.manifest.tokenizer;
+  const bool chat = tokenizer && tokenizer->chat_file;
+  out += fmt::format("  headrace generate {} {}\n", shell_word(options.directory),
+                     chat ? "--chat" : "--tokens ID,ID,... --max-tokens 16");
   if (!report.manifest.commands.empty()) out += fmt::format("  cd {}\n", shell_word(options.directory));
   for (const auto& command : report.manifest.commands) out += fmt::format("  {}\n", command.line);
   return out;

@@ -161,8 +161,12 @@ Result<Conversation> open_conversation(Opened& opened, const GenerateRequest& re
   if (!opened.source.tokenizer)
     return fail(ErrorCode::kInput, "{}: the export has no tokenizer, which --chat needs", opened.directory);
   HR_TRY(Sampler sampler, Sampler::make(request.sampling));
-  HR_TRY(auto out,
-         Conversation::make(*std::move(opened.decoder), *opened.source.tokenizer, opened.source.chat, sampler));
+  ChatJson tools = nullptr;
+  if (!request.tools.empty()) {
+    HR_TRY(tools, read_chat_json(request.tools));
+  }
+  HR_TRY(auto out, Conversation::make(*std::move(opened.decoder), *opened.source.tokenizer, opened.source.chat, sampler,
+                                      std::move(tools)));
   out.variables = request.variables;
   if (request.system) out.add("system", *request.system);
   return out;

@@ -1,6 +1,5 @@
 #include <memory>
 
-#include "formats/file.h"
 #include "tokenizer/chat_template.h"
 #include "tools/command.h"
 #include "tools/conversation.h"
@@ -16,12 +15,6 @@ struct Typed {
   std::vector<std::string> variables;
   bool no_generation_prompt{};
 };
-
-Result<ChatJson> read_json(const std::string& path) {
-  HR_TRY(const InputFile file, InputFile::open(path));
-  HR_TRY(const std::string text, file.read_text(0, file.size_bytes()));
-  return parse_chat_json(text, path);
-}
 
 Status run_template(const Typed& typed, Output& output) {
   ChatRequest request{.add_generation_prompt = !typed.no_generation_prompt, .now = local_time()};
@@ -40,9 +33,9 @@ Status run_template(const Typed& typed, Output& output) {
     }
     return {};
   }
-  HR_TRY(request.messages, read_json(typed.messages));
+  HR_TRY(request.messages, read_chat_json(typed.messages));
   if (!typed.tools.empty()) {
-    HR_TRY(request.tools, read_json(typed.tools));
+    HR_TRY(request.tools, read_chat_json(typed.tools));
   }
   HR_TRY(const std::string prompt, render_chat(*chat, templates, request));
   if (output.json()) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "formats/file.h"
+
 namespace headrace::tools {
 
 std::tm local_time() {
@@ -12,11 +14,17 @@ std::tm local_time() {
   return out;
 }
 
+Result<ChatJson> read_chat_json(const std::string& path) {
+  HR_TRY(const InputFile file, InputFile::open(path));
+  HR_TRY(const std::string text, file.read_text(0, file.size_bytes()));
+  return parse_chat_json(text, path);
+}
+
 Result<Conversation> Conversation::make(Decoder<float> decoder, Tokenizer tokenizer, ChatTemplates templates,
-                                        Sampler sampler) {
-  HR_TRY(const ChatTemplate* const chat, templates.choose({}, false));
-  static_cast<void>(chat);
-  return Conversation(std::move(decoder), std::move(tokenizer), std::move(templates), sampler);
+                                        Sampler sampler, ChatJson tools) {
+  Conversation out(std::move(decoder), std::move(tokenizer), std::move(templates), sampler, std::move(tools));
+  if (const auto chat = out.chosen(); !chat) return fail(chat.error());
+  return out;
 }
 
 void Conversation::add(std::string_view role, std::string_view content) {
@@ -25,9 +33,10 @@ void Conversation::add(std::string_view role, std::string_view content) {
 
 Result<Conversation::Turn> Conversation::answer_messages(const AnswerOptions& options) {
   Turn turn;
-  HR_TRY(const ChatTemplate* const chat, templates_.choose({}, false));
+  HR_TRY(const ChatTemplate* const chat, chosen());
   HR_TRY(const std::string prompt,
-         render_chat(*chat, templates_, {.messages = messages_, .variables = variables, .now = local_time()}));
+         render_chat(*chat, templates_,
+                     {.messages = messages_, .tools = tools_, .variables = variables, .now = local_time()}));
   HR_TRY(turn.prompt, tokenizer_->encode(prompt, {.add_special = false, .parse_special = true}));
   const auto same = std::ranges::mismatch(held_, turn.prompt);
   if (same.in1 != held_.end() || held_.size() >= turn.prompt.size()) {

@@ -12,9 +12,9 @@ namespace headrace::tools {
 
 class Conversation {
  public:
-  // Errors: kChatTemplate when there is no default template.
+  // Errors: kChatTemplate when there is no template to choose.
   [[nodiscard]] static Result<Conversation> make(Decoder<float> decoder, Tokenizer tokenizer, ChatTemplates templates,
-                                                 Sampler sampler);
+                                                 Sampler sampler, ChatJson tools = nullptr);
 
   // Variables for the template, such as enable_thinking.
   ChatJson variables = ChatJson::object();
@@ -32,22 +32,29 @@ class Conversation {
   [[nodiscard]] Result<Turn> say(std::string_view message, const AnswerOptions& options);
 
  private:
-  Conversation(Decoder<float> decoder, Tokenizer tokenizer, ChatTemplates templates, Sampler sampler)
+  Conversation(Decoder<float> decoder, Tokenizer tokenizer, ChatTemplates templates, Sampler sampler, ChatJson tools)
       : decoder_(std::move(decoder)),
         tokenizer_(std::move(tokenizer)),
         templates_(std::move(templates)),
-        sampler_(sampler) {}
+        sampler_(sampler),
+        tools_(std::move(tools)) {}
   [[nodiscard]] Result<Turn> answer_messages(const AnswerOptions& options);
+  // The template for these messages and tools.
+  [[nodiscard]] Result<const ChatTemplate*> chosen() const { return templates_.choose({}, !tools_.is_null()); }
 
   Decoder<float> decoder_;
   std::optional<Tokenizer> tokenizer_;
   ChatTemplates templates_;
   Sampler sampler_;
   ChatJson messages_ = ChatJson::array();
+  ChatJson tools_;             // null, or a list of the tools' schemas
   std::vector<int64_t> held_;  // the tokens in the decoder
 };
 
 // The local time, for strftime_now.
 [[nodiscard]] std::tm local_time();
+
+// A file of messages or tools. Errors: kIo, those of parse_chat_json.
+[[nodiscard]] Result<ChatJson> read_chat_json(const std::string& path);
 
 }  // namespace headrace::tools

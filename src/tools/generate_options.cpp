@@ -58,6 +58,8 @@ void add_generate_options(CLI::App& app, TypedGenerate& typed) {
       option("--tokens", typed.tokens, "In place of --prompt: comma-separated token ids to continue", "IDS");
   app.add_flag("--chat", typed.chat, "Answer by the model's chat template; without --prompt as a conversation");
   option("--system", typed.system, "With --chat: the system message", "TEXT");
+  option("--tools", typed.tools, "With --chat: a JSON file with a list of the tools' schemas, for the template",
+         "FILE");
   app.add_option("--set", typed.variables, "With --chat: a variable for the template, JSON or a text; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
@@ -82,10 +84,12 @@ GenerateRequest read_generate_options(const TypedGenerate& typed) {
   if (typed.tokens_option->count() > 0) out.tokens = parse_tokens(typed.tokens);
   if (typed.prompt_option->count() > 0) out.prompt = typed.prompt;
   if (!typed.system.empty()) out.system = typed.system;
+  out.tools = typed.tools;
   if (!typed.max_tokens.empty()) out.max_tokens = parse_integer("--max-tokens", typed.max_tokens, 1, kMost);
   if (out.tokens && (out.prompt || out.chat)) wrong_usage("--tokens goes with neither --prompt nor --chat");
   if (!out.tokens && !out.prompt && !out.chat) wrong_usage("--prompt, --chat or --tokens: one of them");
-  if (!out.chat && (out.system || !typed.variables.empty())) wrong_usage("--system and --set go with --chat");
+  if (!out.chat && (out.system || !out.tools.empty() || !typed.variables.empty()))
+    wrong_usage("--system, --tools and --set go with --chat");
   for (const std::string& text : typed.variables) add_variable(text, out.variables);
   return out;
 }

@@ -13,7 +13,7 @@
 namespace headrace::tools {
 
 struct TypedGenerate {
-  std::string path, tokens, prompt, system, max_tokens;
+  std::string path, tokens, prompt, system, tools, max_tokens;
   std::string temperature, top_k, top_p, min_p, penalty, window, seed;
   std::vector<std::string> stops, variables;
   bool chat{}, ignore_eos{};
@@ -29,6 +29,7 @@ struct GenerateRequest {
   std::optional<std::string> prompt = {};
   bool chat{};
   std::optional<std::string> system = {};
+  std::string tools = {};  // a file, or empty
   std::optional<int64_t> max_tokens = {};
   bool ignore_eos{};
   std::vector<std::string> stops = {};

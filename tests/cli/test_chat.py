@@ -106,10 +106,26 @@ def test_a_message_through_a_pipe_gives_the_answer_alone(model, cache):
     assert with_system["prompt_text"] == "<s>K!<s>AC!"
 
 
+def test_tools_choose_the_template_for_tools_and_reach_it(tmp_path, cache):
+    gguf = toy()
+    gguf.set("tokenizer.chat_template", fixkit.STRING, TEMPLATE)
+    gguf.set("tokenizer.chat_template.tool_use", fixkit.STRING, "{% for t in tools %}{{ t.name }}{% endfor %}" + TEMPLATE)
+    path = gguf.write(tmp_path / "toy.gguf")
+    (tmp_path / "tools.json").write_text('[{"name": "AB"}, {"name": "C"}]')
+    chat = ["--chat", "--prompt", "D", "--max-tokens", 1]
+    assert answer(path, cache, *chat)["prompt_text"] == "<s>D!"
+    assert answer(path, cache, *chat, "--tools", tmp_path / "tools.json")["prompt_text"] == "ABC<s>D!"
+    for content, part in [("[", "tools.json"), (None, "tools.json")]:
+        (tmp_path / "tools.json").unlink() if content is None else (tmp_path / "tools.json").write_text(content)
+        done = generate(path, cache, *chat, "--tools", tmp_path / "tools.json")
+        assert done.returncode == 1 and part in done.stderr
+
+
 @pytest.mark.parametrize("arguments,part", [
     ([], "one of them"),
     (["--prompt", "A", "--tokens", "5"], "neither --prompt nor --chat"),
     (["--tokens", "5", "--system", "A"], "go with --chat"),
+    (["--prompt", "A", "--tools", "tools.json"], "go with --chat"),
     (["--prompt", "A", "--temperature", "hot"], "'hot' is not a number"),
     (["--prompt", "A", "--top-p", "0"], "top-p is 0"),
     (["--prompt", "A", "--seed", "-1"], "--seed"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import headrace
+from pieces import Text
 
 ZOO = Path(__file__).resolve().parents[2] / "testdata/zoo"
 CAPACITY = 35  # the longest prompt with its continuation: the cache is exactly full at the end
@@ -42,32 +42,6 @@ def options(policy, result="logits"):
     engine, seq, more = POLICIES[policy]
     kv = () if "--kv" in more else ("--kv", f"static:{CAPACITY}")
     return seq, engine, "--functions", FUNCTIONS, *kv, "--result", result, *more
-
-
-class Text:
-    """One text through an export's functions, its caches carried from call to call."""
-
-    def __init__(self, folder, engine, cache):
-        export = headrace.load(folder)
-        self.call = {f: export.to_jax(f) if engine == "xla" else export.to_iree(f, cache=cache)
-                     for f in export.functions}
-        self.at, self.caches = 0, []
-
-    def feed(self, ids, width=None):
-        """The ids' logits [ids, vocabulary]; in a call of `width` tokens if that is more."""
-        tokens = np.zeros((1, width or len(ids)), np.int32)
-        tokens[0, :len(ids)] = ids
-        length, position = np.array([len(ids)], np.int32), np.array([self.at], np.int32)
-        if self.at == 0:
-            results = self.call["prefill"](tokens, length)
-        elif width is None and len(ids) == 1:
-            results = self.call["decode"](tokens, position, *self.caches)
-        else:
-            results = self.call["chunk"](tokens, length, position, *self.caches)
-        results = results if isinstance(results, tuple) else (results,)
-        self.at += len(ids)
-        self.caches = list(results[1:])
-        return np.asarray(results[0])[0, :len(ids)]
 
 
 @pytest.mark.parametrize("policy, model", CASES)

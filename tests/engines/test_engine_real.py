@@ -7,54 +7,16 @@ greedy id j was taken from.
 import functools
 import gc
 import itertools
-import json
 import subprocess
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
+from real_goldens import GOLDENS, MARGIN, NAMES, decided_steps, last_logits, prompts
 
 import headrace
 
-REAL = Path(__file__).resolve().parents[2] / "testdata/real"
 SHORT, LONG = 72, 672  # what static programs take; each prompt uses the first that fits
-MARGIN = 0.01  # steps whose two highest logits are closer are not decided by f32
 TOLERANCE = {"interp": 2e-4, "xla": 2e-4, "iree": 5e-4, "iree-dynamic": 5e-4}
-
-
-@dataclass(frozen=True)
-class Golden:
-    """Where a model's goldens are."""
-
-    prompts: tuple[str, ...]
-    last: tuple[str, ...]
-    vocabulary: int
-    decided: int  # steps whose margin is at least MARGIN
-
-
-GOLDENS = {
-    "smollm2": Golden(("smollm2.f32.json", "smollm2.extra_handed.json"),
-                      ("smollm2.hf.last.npz", "smollm2.extra_handed.last.npz"), 49152, 287),
-    "gemma3": Golden(("gemma3.json",), ("gemma3.last.npz",), 262144, 286),
-}
-NAMES = ("english", "code", "chinese", "numbers", "long300", "chat", "topvocab", "past_window", "one")
-
-
-@functools.cache
-def prompts(model):
-    return {p["name"]: p for name in GOLDENS[model].prompts for p in json.loads((REAL / name).read_text())["prompts"]}
-
-
-@functools.cache
-def last_logits(model, prompt):
-    """Ids and their logits at the prompt's last position."""
-    for file in GOLDENS[model].last:
-        arrays = np.load(REAL / file)
-        if prompt in arrays:
-            ids = arrays[f"{prompt}.ids"] if f"{prompt}.ids" in arrays else np.arange(GOLDENS[model].vocabulary)
-            return ids, arrays[prompt]
-    raise KeyError(prompt)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +63,7 @@ def test_tokens_and_logits(scorer, table, model, engine, name):
     logits = scorer(engine, model)(tokens)[0]
     assert logits.shape == (len(tokens), GOLDENS[model].vocabulary)
     rows = logits[len(ids) - 1 : len(tokens) - 1]
-    decided = [j for j, margin in enumerate(prompt["greedy_margins"]) if margin >= MARGIN]
+    decided = decided_steps(prompt)
     wrong = [(j, int(rows[j].argmax()), greedy[j]) for j in decided if rows[j].argmax() != greedy[j]]
     at, golden = last_logits(model, name)
     distance = float(np.abs(rows[0][at] - golden).max())
