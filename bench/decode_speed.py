@@ -1,20 +1,20 @@
 """Milliseconds per token and prefill of a real model in f32, by everything that can run it, in one run.
 
-    .venv/bin/python bench/decode_speed.py MODEL.gguf [--headrace build/release/headrace] [--prompt 512] [--tokens 64] [--rounds 3]
+    .venv/bin/python bench/decode_speed.py MODEL.gguf [--build build/bench] [--prompt 512] [--tokens 64] [--rounds 3]
                                            [--llama-python PYTHON] [--only NAME,..]
 
-Contenders take turns, each in a process of its own, and the least time of each counts:
+It needs the preset `bench` built: headrace and engine_bench. Contenders take turns, each in a process of its own, and the least time of each counts:
 
     jax-loop    a decode loop written by hand in JAX, jitted, caches donated (bench/jax_decode.py)
     jaxlib      the export's programs on XLA by jaxlib, called from Python (caches donated)
-    xla         `headrace generate --engine xla`
-    iree        `headrace generate --engine iree`
-    interp      `headrace generate --engine interp`
+    xla         the export on the PJRT plugin, by the library (bench/engine_bench.cpp)
+    iree        the export on IREE, likewise
+    interp      the export on the interpreter, likewise
     llama.cpp   by the package llama-cpp-python (in PYTHON), on a GGUF of the same weights in F32
 
 Every contender takes two threads on this kind of machine: XLA, IREE and the interpreter one for each processor, llama.cpp as told.
-All must give the same tokens. Also printed: what `headrace generate` adds to the time in the engine. Its prompt is the first run of
-its program, in a process that begins; the others have run theirs before.
+All must give the same tokens. Everyone has run a text before the clock starts. Also printed: what a token takes in `headrace generate`,
+which decodes text, chooses and prints, in the same round.
 """
 
 from __future__ import annotations
@@ -123,16 +123,27 @@ IN_PYTHON = {"jax-loop": run_jax_loop, "jaxlib": run_jaxlib, "llama.cpp": run_ll
 ENGINES = ["xla", "iree", "interp"]
 
 
-def run_headrace(program: str, export: str, engine: str, prompt: list[int], count: int) -> dict:
-    environment = {**os.environ, "VIRTUAL_ENV": sys.prefix, "PYTHONPATH": str(ROOT / "python")}
+def plugin() -> str:
+    """Where pip puts the plugin that docs/engines.md names."""
+    return next((str(path) for path in Path(sys.prefix).glob("lib/python3*/site-packages/xla_plugins/xla_cpu_pjrt/*.so")), "")
+
+
+def run_json(command: list[str], cache: str) -> dict:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "XDG_CACHE_HOME": cache}
     environment.setdefault("HEADRACE_PYTHON", sys.executable)
-    done = subprocess.run([program, "generate", export, "--tokens", ",".join(map(str, prompt)), "--max-tokens", str(count),
-                           "--ignore-eos", "--engine", engine, "--json"], env=environment, capture_output=True, text=True, check=False)
+    environment.setdefault("HEADRACE_PJRT_PLUGIN", plugin())
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(done.stderr)
-    made = json.loads(done.stdout)
-    return {"tokens": made["tokens"], "first": made["first_token_seconds"], "step": 1 / made["tokens_per_second"],
-            "added": (made["seconds"] - made["engine_seconds"]) / made["seconds"]}
+    return json.loads(done.stdout)
+
+
+def run_headrace(build: Path, export: str, engine: str, prompt: list[int], count: int, cache: str) -> dict:
+    ids = ",".join(map(str, prompt))
+    made = run_json([str(build / "engine_bench"), export, engine, ids, str(count), "2"], cache)
+    shown = run_json([str(build / "headrace"), "generate", export, "--tokens", ids, "--max-tokens", str(count), "--ignore-eos",
+                      "--engine", engine, "--json"], cache)
+    return {**made, "generate": 1 / shown["tokens_per_second"]}
 
 
 def run_in_process(python: str, name: str, where: str, prompt: list[int], count: int, capacity: int) -> dict:
@@ -151,7 +162,7 @@ def prompt_of(count: int) -> list[int]:
 def measure(options: argparse.Namespace, folder: Path) -> None:
     prompt, capacity = prompt_of(options.prompt), options.prompt + options.tokens
     export, plain = str(folder / "export"), str(folder / "f32.gguf")
-    subprocess.run([options.headrace, "export", options.model, "-o", export, "--functions", "prefill,decode", "--seq",
+    subprocess.run([options.build / "headrace", "export", options.model, "-o", export, "--functions", "prefill,decode", "--seq",
                     str(options.prompt), "--kv", f"static:{capacity}", "--quiet"], check=True)
     names = options.only.split(",") if options.only else ["jax-loop", "jaxlib", "xla", "iree", "interp", "llama.cpp"]
     if "llama.cpp" in names:
@@ -160,13 +171,13 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
     for _ in range(options.rounds):
         for name in names:
             if name in ENGINES:
-                made = run_headrace(options.headrace, export, name, prompt, options.tokens)
+                made = run_headrace(options.build, export, name, prompt, options.tokens, str(folder / "cache"))
             else:
                 python = options.llama_python if name == "llama.cpp" else sys.executable
                 where = plain if name == "llama.cpp" else export
                 made = run_in_process(python, name, where, prompt, options.tokens, capacity)
             kept = best.setdefault(name, made)
-            for key in ("first", "step", "added"):
+            for key in ("first", "step", "generate"):
                 if key in made:
                     kept[key] = min(kept[key], made[key])
             print(f"{name:10} {made['step'] * 1e3:7.2f} ms/token, prompt {made['first'] * 1e3:7.0f} ms", flush=True)
@@ -174,7 +185,7 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
     print(f"\n{options.model.name}, f32, prompt of {options.prompt}, {options.tokens} tokens, least of {options.rounds} rounds")
     for name, made in best.items():
         same = next((i for i, (a, b) in enumerate(zip(made["tokens"], reference)) if a != b), len(reference))
-        added = f", {made['added'] * 100:.1f} % outside the engine" if "added" in made else ""
+        added = f", in generate {made['generate'] * 1e3:.2f} ms/token" if "generate" in made else ""
         print(f"{name:10} {made['step'] * 1e3:7.2f} ms/token  prompt {options.prompt / made['first']:7.0f} tokens/s  "
               f"{same} of {len(reference)} tokens as {next(iter(best))}{added}")
 
@@ -186,7 +197,7 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
-    parser.add_argument("--headrace", default=str(ROOT / "build/release/headrace"))
+    parser.add_argument("--build", type=Path, default=ROOT / "build/bench")
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)

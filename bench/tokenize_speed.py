@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MB/s of English by one core's time, ours beside Hugging Face's tokenizers, in one run, by turns: the same tokenizer.json, the same text.
 
-usage: bench/tokenize.py [TOKENIZER.json...]   (default: the small ones of tests/tokenizer; needs build/bench/tokenize_bench)"""
+usage: bench/tokenize_speed.py [TOKENIZER.json...]   (default: the small ones of tests/tokenizer; needs build/bench/tokenize_bench)"""
 
 import json
 import os
