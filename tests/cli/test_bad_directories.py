@@ -166,7 +166,7 @@ def large_llama(directory):
 
 @pytest.mark.parametrize("change", ["cut", "replaced", "removed"])
 def test_a_shard_changes_while_it_is_exported(change, tmp_path):
-    """Changed when the export has written a quarter of the weights; it stands still meanwhile."""
+    """Changed when the export has written a part of the weights; it stands still meanwhile."""
     large_llama(tmp_path / "model")
     path = tmp_path / "model" / SECOND
     assert headrace("inspect", tmp_path / "model", "--json").json["export"]["accepted"]

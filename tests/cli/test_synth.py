@@ -2,13 +2,11 @@
 
 import json
 import signal
-import subprocess
-import time
 
 import gguf
 import numpy as np
 import pytest
-from conftest import PROGRAM, headrace
+from conftest import HalfWay, headrace
 
 
 def test_random_checkpoint_runs(tmp_path):
@@ -142,14 +140,11 @@ def test_a_stopped_one_leaves_nothing(tmp_path, form):
             assert headrace(*command).code == 0
         found = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
         for kind in (signal.SIGINT, signal.SIGTERM):
-            process = subprocess.Popen([PROGRAM, *map(str, command), "--set", "vocabulary=150000"],
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            until = time.monotonic() + 30
-            while time.monotonic() < until and not list(tmp_path.rglob(".headrace-tmp-*")):
-                time.sleep(0.002)
-            process.send_signal(kind)
-            _, err = process.communicate(timeout=60)
-            assert process.returncode != 0 and b"interrupted" in err, err
+            writing = HalfWay(*command, "--set", "vocabulary=150000")
+            assert list(tmp_path.rglob(".headrace-tmp-*"))
+            writing.process.send_signal(kind)
+            code, lines = writing.go_on()
+            assert code == 1 and len(lines) == 1 and lines[0].startswith("error: interrupted"), lines
             assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == found
             assert before or not list(tmp_path.iterdir())
 
