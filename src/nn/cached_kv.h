@@ -43,7 +43,7 @@ class CachedKv final : public KvCache {
   [[nodiscard]] bool is_prefill() const { return !call_.past; }
   [[nodiscard]] Kept old(size_t layer) const;
   [[nodiscard]] Keys grow(size_t layer, const Kept& fresh);
-  [[nodiscard]] Keys fill(size_t layer, const Kept& fresh);
+  [[nodiscard]] Keys fill(size_t i, const Kept& fresh);
   [[nodiscard]] Tensor written(const Tensor& cache, const Tensor& token, int64_t slots) const;
   [[nodiscard]] Tensor call_positions() const;
   [[nodiscard]] Tensor last() const;
