@@ -240,41 +240,51 @@ Result<NextToken<F>> Decoder<F>::feed(std::span<const int64_t> tokens) {
   return next;
 }
 
+namespace {
+
 template <class F>
-Result<Continuation> continue_text(Decoder<F>& decoder, std::span<const int64_t> prompt,
+Result<int64_t> choose(const NextToken<F>& next, const Decoder<F>& decoder, const ContinueOptions<F>& options) {
+  if (next.token && options.pick)
+    return fail(ErrorCode::kInput, "the export gives tokens, not logits to choose from (headrace export --result)");
+  if (next.token) return *next.token;
+  const auto logits = next.logits.floats().first(static_cast<size_t>(decoder.vocabulary()));
+  auto chosen = options.pick ? options.pick(logits) : argmax(logits);
+  if (!chosen) return fail(std::move(chosen).error().in(fmt::format("logits at position {}", decoder.length() - 1)));
+  return *chosen;
+}
+
+// Why the text ends after `token`; nothing while it goes on.
+template <class F>
+std::optional<StopReason> end_after(int64_t token, size_t count, const Decoder<F>& decoder,
+                                    const ContinueOptions<F>& options) {
+  const bool goes_on = !options.on_token || options.on_token(token);
+  const auto& tokenizer = decoder.manifest().tokenizer;
+  if (options.stop_at_eos && tokenizer && std::ranges::count(tokenizer->eos, token) != 0) return StopReason::kEos;
+  if (!goes_on) return StopReason::kCaller;
+  if (static_cast<int64_t>(count) >= options.max_tokens) return StopReason::kMaxTokens;
+  const bool may_end = options.full_cache_ends || !decoder.has_caches();
+  if (may_end && decoder.length() >= decoder.capacity()) return StopReason::kBound;
+  return std::nullopt;
+}
+
+}  // namespace
+
+template <class F>
+Result<Continuation> continue_text(Decoder<F>& decoder, std::span<const int64_t> fresh,
                                    const ContinueOptions<F>& options) {
-  const auto choose = [&](const NextToken<F>& next) -> Result<int64_t> {
-    if (next.token && options.pick)
-      return fail(ErrorCode::kInput, "the export gives tokens, not logits to choose from (headrace export --result)");
-    if (next.token) return *next.token;
-    auto chosen = options.pick ? options.pick(next.logits.floats()) : argmax(next.logits.floats());
-    if (!chosen) return fail(std::move(chosen).error().in(fmt::format("logits at position {}", decoder.length() - 1)));
-    return *chosen;
-  };
-  const auto is_end = [&](int64_t token) {
-    const auto& tokenizer = decoder.manifest().tokenizer;
-    return options.stop_at_eos && tokenizer && std::ranges::count(tokenizer->eos, token) != 0;
-  };
   Continuation out{.tokens = {}, .stop = StopReason::kMaxTokens};
   const auto start = Clock::now();
   const double engine_before = decoder.engine_seconds();
-  decoder.clear();
-  std::vector<int64_t> fresh(prompt.begin(), prompt.end());
-  while (static_cast<int64_t>(out.tokens.size()) < options.max_tokens) {
-    if (!out.tokens.empty() && !decoder.has_caches() && decoder.length() == decoder.capacity()) {
-      out.stop = StopReason::kBound;
-      break;
-    }
-    HR_TRY(const NextToken<F> next, decoder.feed(fresh));
-    HR_TRY(const int64_t token, choose(next));
-    fresh = {token};
+  std::optional<StopReason> end;
+  if (options.max_tokens == 0) end = StopReason::kMaxTokens;
+  while (!end) {
+    HR_TRY(const NextToken<F> next, decoder.feed(out.tokens.empty() ? fresh : std::span(&out.tokens.back(), 1)));
+    HR_TRY(const int64_t token, choose(next, decoder, options));
     out.tokens.push_back(token);
     if (out.tokens.size() == 1) out.first_token_seconds = seconds_since(start);
-    const bool goes_on = !options.on_token || options.on_token(token);
-    if (is_end(token)) out.stop = StopReason::kEos;
-    if (!goes_on) out.stop = StopReason::kCaller;
-    if (out.stop != StopReason::kMaxTokens) break;
+    end = end_after(token, out.tokens.size(), decoder, options);
   }
+  out.stop = *end;
   out.seconds = seconds_since(start);
   out.engine_seconds = decoder.engine_seconds() - engine_before;
   return out;

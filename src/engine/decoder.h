@@ -112,9 +112,12 @@ template <class F>
 struct ContinueOptions {
   int64_t max_tokens{};
   bool stop_at_eos{true};  // ends after the first of the tokenizer's end ids, which is part of the result
+  // Ends where caches are full. Without, the next token there is the error kCacheFull. (A text that `score` cannot hold
+  // always ends.)
+  bool full_cache_ends{};
   // Chooses from a row of logits; empty: the largest, the lowest id of equal ones. Needs an export that gives logits.
   std::function<Result<int64_t>(std::span<const F> logits)> pick = {};
-  // Called with each new token, the end id included; false ends the run.
+  // Called with each new token, the end id included; false ends the run, which an end id does as such.
   std::function<bool(int64_t token)> on_token = {};
 };
 
@@ -126,11 +129,11 @@ struct Continuation {
   double engine_seconds{};       // of them in the engine
 };
 
-// A new text and what follows it. Errors: those of feed(); kEvaluate when a logit is NaN; kInput when `pick` is set and
-// the export gives tokens. A text that fills a cache before it is done ends with kCacheFull (on_token has seen its
-// tokens); one that reaches the bound of `score` ends with kBound.
+// Appends `fresh` to the decoder's text and continues it: at least one token unless max_tokens is 0. All tokens but the
+// last are then in the decoder. Errors: those of feed(); kEvaluate when a logit is NaN; kInput when `pick` is set and
+// the export gives tokens. on_token has seen the tokens before an error.
 template <class F>
-[[nodiscard]] Result<Continuation> continue_text(Decoder<F>& decoder, std::span<const int64_t> prompt,
+[[nodiscard]] Result<Continuation> continue_text(Decoder<F>& decoder, std::span<const int64_t> fresh,
                                                  const ContinueOptions<F>& options);
 
 }  // namespace headrace

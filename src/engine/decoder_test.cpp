@@ -125,6 +125,9 @@ TEST(DecoderTest, AFullCacheIsAnError) {
                         "the cache is full: it holds 20 of 20 tokens, 1 more do not fit "
                         "(headrace export --kv)"));
     EXPECT_EQ(seen, continuation_of(prompt_of(18), 3)) << "the last position predicts one more";
+    ASSERT_OK_AND_ASSIGN(const auto made, run(engine, 18, {.max_tokens = 10, .full_cache_ends = true}));
+    EXPECT_EQ(made.tokens, seen);
+    EXPECT_EQ(made.stop, StopReason::kBound);
     EXPECT_THAT(
         run(engine, 21, {.max_tokens = 1}),
         IsError(ErrorCode::kCacheFull, "21 tokens, more than the cache's capacity of 20 (headrace export --kv)"));

@@ -45,6 +45,9 @@ class Sampler {
   // Errors: check_sampling's.
   [[nodiscard]] static Result<Sampler> make(const SamplingOptions& options);
 
+  // Always the likeliest token, whatever came before it: argmax() does the same.
+  [[nodiscard]] bool is_greedy() const { return options_.temperature == 0 && options_.repetition_penalty == 1; }
+
   // `logits` is one row [vocabulary]; -inf is a token that may not come. `history` are the tokens so far. Errors:
   // kEvaluate: a logit that is NaN or +inf (names its index), or none above -inf; kInput: a history id outside the row.
   // Counts as a draw only when it succeeds, greedy or not.

@@ -140,29 +140,6 @@ Result<HostTensor<F>> Session<F>::score(std::span<const int64_t> tokens, const S
   return leading;
 }
 
-template <class F>
-Result<std::vector<int64_t>> Session<F>::generate(std::span<const int64_t> tokens,
-                                                  const GenerateOptions& generate) const {
-  HR_TRY(const ScoreShape shape, check_tokens(tokens));
-  const auto is_end = [&](int64_t token) {
-    const auto& tokenizer = manifest().tokenizer;
-    return generate.stop_at_eos && tokenizer && std::ranges::count(tokenizer->eos, token) != 0;
-  };
-  std::vector<int64_t> text(tokens.begin(), tokens.end());
-  while (static_cast<int64_t>(text.size() - tokens.size()) < generate.max_tokens) {
-    if (static_cast<int64_t>(text.size()) > shape.max_tokens)
-      return fail(ErrorCode::kInput, "after {} new tokens the text has {}, more than the export's bound of {} (--seq)",
-                  text.size() - tokens.size(), text.size(), shape.max_tokens);
-    HR_TRY(const auto logits, score(text, generate.score));
-    auto next = argmax(logits.floats().last(static_cast<size_t>(shape.vocabulary)));
-    if (!next) return fail(std::move(next).error().in(fmt::format("logits at position {}", text.size() - 1)));
-    text.push_back(*next);
-    const bool goes_on = !generate.on_token || generate.on_token(*next);
-    if (!goes_on || is_end(*next)) break;
-  }
-  return std::vector<int64_t>(text.begin() + static_cast<std::ptrdiff_t>(tokens.size()), text.end());
-}
-
 template Result<int64_t> argmax(std::span<const float>);
 template Result<int64_t> argmax(std::span<const double>);
 template class Session<float>;

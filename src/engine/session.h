@@ -1,4 +1,4 @@
-// An export, opened to run on the built-in interpreter: what `headrace run` and `headrace generate` are made of.
+// An export, opened to run on the built-in interpreter. (decoder.h continues texts, on any engine.)
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,6 @@ struct ScoreOptions {
   // Pads on the right with token 0 to this length, as the static programs for engines must; the rows of the padding are
   // cut off again. Causality keeps the leading rows as they are without padding. 0: run at the exact length.
   int64_t pad_to{0};
-};
-
-struct GenerateOptions {
-  int64_t max_tokens{};
-  bool stop_at_eos{true};  // ends after the first of the tokenizer's end ids, which is part of the result
-  ScoreOptions score = {};
-  // Called with each new token, the end id included; false ends the run.
-  std::function<bool(int64_t token)> on_token = {};
 };
 
 // The index of the largest value, the lowest of equal ones. Errors: kEvaluate when a value is NaN (names its index) or
@@ -55,11 +47,6 @@ class Session {
   // Logits [1, tokens, vocabulary] of the function `score`. Errors: kInput, one line: no such function, no tokens, an
   // id outside [0, vocabulary), more tokens than the bound; those of interpret().
   [[nodiscard]] Result<HostTensor<F>> score(std::span<const int64_t> tokens, const ScoreOptions& score = {}) const;
-
-  // The tokens that follow, by repeated scoring: always the likeliest, see argmax. Errors: those of score and argmax;
-  // kInput when the text reaches the bound before it is done (on_token has seen the tokens up to there).
-  [[nodiscard]] Result<std::vector<int64_t>> generate(std::span<const int64_t> tokens,
-                                                      const GenerateOptions& generate) const;
 
   // What `score` takes. Errors: kInput when there is no such function or it is not tokens to logits.
   struct ScoreShape {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 
+#include "engine/decoder.h"
 #include "exporter/export.h"
 #include "interp/interpreter_testing.h"
 
@@ -99,44 +100,18 @@ void expect_padding_is_harmless(const std::string& directory, double tolerance) 
 TEST_F(SessionTest, PaddingChangesNoRowF32) { expect_padding_is_harmless<float>(directory(), 1e-5); }
 TEST_F(SessionTest, PaddingChangesNoRowF64) { expect_padding_is_harmless<double>(directory(), 1e-12); }
 
-TEST_F(SessionTest, GeneratesTheGoldenTokens) {
-  ASSERT_OK_AND_ASSIGN(const auto session, Session<float>::open(directory()));
+TEST_F(SessionTest, TheDecoderContinuesWithTheGoldenTokens) {
+  ASSERT_OK_AND_ASSIGN(auto engine, open_interp(directory(), {}));
+  ASSERT_OK_AND_ASSIGN(auto decoder, Decoder<float>::open(std::move(engine)));
   std::vector<int64_t> streamed;
-  GenerateOptions options{.max_tokens = 12, .stop_at_eos = false, .on_token = {}};
+  ContinueOptions<float> options{.max_tokens = 12, .stop_at_eos = false};
   options.on_token = [&](int64_t token) {
     streamed.push_back(token);
     return true;
   };
-  ASSERT_OK_AND_ASSIGN(const auto tokens, session.generate(kPrompt, options));
-  EXPECT_EQ(tokens, kGreedy);
+  ASSERT_OK_AND_ASSIGN(const Continuation made, continue_text<float>(decoder, kPrompt, options));
+  EXPECT_EQ(made.tokens, kGreedy);
   EXPECT_EQ(streamed, kGreedy);
-  options.score.pad_to = kBound;
-  ASSERT_OK_AND_ASSIGN(const auto padded, session.generate(kPrompt, options));
-  EXPECT_EQ(padded, kGreedy);
-}
-
-TEST_F(SessionTest, GenerationEndsWhereItIsTold) {
-  ASSERT_OK_AND_ASSIGN(const auto session, Session<float>::open(directory()));
-  GenerateOptions options{.max_tokens = 12, .stop_at_eos = false, .on_token = {}};
-  options.on_token = [](int64_t token) { return token != 88; };
-  EXPECT_THAT(*session.generate(kPrompt, options), ElementsAre(243, 163, 88));
-  EXPECT_THAT(*session.generate(kPrompt, {.max_tokens = 0, .on_token = {}}), ElementsAre());
-  EXPECT_THAT(session.generate({}, {.max_tokens = 1, .on_token = {}}),
-              IsError(ErrorCode::kInput, HasSubstr("no tokens")));
-}
-
-TEST_F(SessionTest, GenerationStopsAtTheBound) {
-  ASSERT_OK_AND_ASSIGN(const auto session, Session<float>::open(directory()));
-  std::vector<int64_t> streamed;
-  const GenerateOptions options{.max_tokens = 3, .stop_at_eos = false, .on_token = [&](int64_t token) {
-                                  streamed.push_back(token);
-                                  return true;
-                                }};
-  // The last of `bound` positions still predicts one token; the text with it is too long to be scored.
-  EXPECT_THAT(
-      session.generate(std::vector<int64_t>(39, 5), options),
-      IsError(ErrorCode::kInput, "after 2 new tokens the text has 41, more than the export's bound of 40 (--seq)"));
-  EXPECT_EQ(streamed.size(), 2U);
 }
 
 TEST_F(SessionTest, AnExportWithoutWeightsSaysSo) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/testing.h"
+#include "engine/decoder.h"
 #include "engine/session.h"
 #include "exporter/export.h"
 #include "interp/host_bytes.h"
@@ -108,12 +109,14 @@ TEST_P(ZooTest, F64IsAsFarAsTheGoldenIsNoisy) {
 
 TEST_P(ZooTest, ContinuesAsTheGolden) {
   export_from("f32");
-  ASSERT_OK_AND_ASSIGN(const auto session, Session<float>::open(directory_));
+  ASSERT_OK_AND_ASSIGN(auto engine, open_interp(directory_, {}));
+  ASSERT_OK_AND_ASSIGN(auto decoder, Decoder<float>::open(std::move(engine)));
   for (const auto& prompt : golden_["prompts"]) {
     const auto tokens = prompt["ids"].get<std::vector<int64_t>>();
-    ASSERT_OK_AND_ASSIGN(const auto next,
-                         session.generate(tokens, {.max_tokens = 12, .stop_at_eos = false, .on_token = {}}));
-    EXPECT_EQ(next, prompt["greedy"].get<std::vector<int64_t>>());
+    decoder.clear();
+    ASSERT_OK_AND_ASSIGN(const Continuation made,
+                         continue_text<float>(decoder, tokens, {.max_tokens = 12, .stop_at_eos = false}));
+    EXPECT_EQ(made.tokens, prompt["greedy"].get<std::vector<int64_t>>());
   }
 }
 

@@ -1,16 +1,25 @@
 #include "tools/answer.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "tools/stop_text.h"
 
 namespace headrace::tools {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+AnswerStop answer_stop(StopReason reason) {
+  switch (reason) {
+    case StopReason::kMaxTokens:
+      return AnswerStop::kMaxTokens;
+    case StopReason::kEos:
+      return AnswerStop::kEos;
+    case StopReason::kBound:
+      return AnswerStop::kBound;
+    case StopReason::kCaller:
+      return AnswerStop::kCaller;
+  }
+  return AnswerStop::kCaller;
+}
 
 // The text side: tokens in, shown text out.
 class Shower {
@@ -45,51 +54,41 @@ class Shower {
   std::string& text_;
 };
 
-Result<int64_t> pick(const NextToken<float>& next, Decoder<float>& decoder, Sampler& sampler,
-                     std::span<const int64_t> history) {
-  if (next.token) return *next.token;
-  return sampler.sample(next.logits.floats().first(static_cast<size_t>(decoder.vocabulary())), history);
-}
-
-// Why the answer ends after the token `id`; nothing while it goes on.
-Result<std::optional<AnswerStop>> end_after(int64_t id, size_t count, const Decoder<float>& decoder, Shower& shower,
-                                            const AnswerOptions& options) {
-  if (options.stop_at_ends && std::ranges::find(options.ends, id) != options.ends.end()) return AnswerStop::kEos;
-  HR_TRY(const bool wanted, shower.push(id));
-  if (shower.stopped()) return AnswerStop::kStopText;
-  if (!wanted || (options.go_on && !options.go_on())) return AnswerStop::kCaller;
-  if (static_cast<int64_t>(count) >= options.max_tokens) return AnswerStop::kMaxTokens;
-  const bool may_end = options.full_cache_ends || !decoder.has_caches();
-  if (may_end && decoder.length() >= decoder.capacity()) return AnswerStop::kBound;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Result<Answer> answer(Decoder<float>& decoder, const std::optional<Tokenizer>& tokenizer, Sampler& sampler,
                       std::span<const int64_t> fresh, std::vector<int64_t>& history, const AnswerOptions& options) {
   Answer out;
-  const auto start = Clock::now();
-  const double engine_before = decoder.engine_seconds();
   Shower shower(tokenizer, options, out.text);
-  HR_TRY(auto next, decoder.feed(fresh));
+  Status shown;
   history.insert(history.end(), fresh.begin(), fresh.end());
-  while (true) {
-    HR_TRY(const int64_t id, pick(next, decoder, sampler, history));
-    if (out.tokens.empty()) out.first_token_seconds = since(start);
-    out.tokens.push_back(id);
+  const auto is_end = [&](int64_t id) {
+    const auto& known = decoder.manifest().tokenizer;
+    return options.stop_at_ends && known && std::ranges::count(known->eos, id) != 0;
+  };
+  ContinueOptions<float> continued{.max_tokens = options.max_tokens,
+                                   .stop_at_eos = options.stop_at_ends,
+                                   .full_cache_ends = options.full_cache_ends};
+  std::optional<int64_t> last;
+  continued.on_token = [&](int64_t id) {
+    if (last) history.push_back(*last);
+    last = id;
     if (options.on_token) options.on_token(id);
-    HR_TRY(const auto end, end_after(id, out.tokens.size(), decoder, shower, options));
-    if (end) {
-      out.stop = *end;
-      break;
-    }
-    HR_TRY(next, decoder.feed(std::span(&id, 1)));
-    history.push_back(id);
-  }
+    if (is_end(id)) return true;
+    const auto wanted = shower.push(id);
+    if (!wanted) shown = fail(wanted.error());
+    return wanted && *wanted && !shower.stopped() && (!options.go_on || options.go_on());
+  };
+  if (!sampler.is_greedy())
+    continued.pick = [&](std::span<const float> logits) { return sampler.sample(logits, history); };
+  HR_TRY(auto made, continue_text(decoder, fresh, continued));
+  HR_TRY_STATUS(shown);
   shower.finish();
-  out.seconds = since(start);
-  out.engine_seconds = decoder.engine_seconds() - engine_before;
+  out.tokens = std::move(made.tokens);
+  out.stop = made.stop == StopReason::kCaller && shower.stopped() ? AnswerStop::kStopText : answer_stop(made.stop);
+  out.first_token_seconds = made.first_token_seconds;
+  out.seconds = made.seconds;
+  out.engine_seconds = made.engine_seconds;
   return out;
 }
 

@@ -105,10 +105,8 @@ Result<Opened> open_all(const TypedGenerate& typed, Output& output) {
 }
 
 AnswerOptions answer_options(const Opened& opened, const GenerateRequest& request) {
-  const auto& tokenizer = opened.engine->manifest().tokenizer;
   return {.max_tokens = request.max_tokens.value_or(request.chat ? opened.decoder->capacity() : kDefaultMaxTokens),
           .stop_at_ends = !request.ignore_eos,
-          .ends = tokenizer ? tokenizer->eos : std::vector<int64_t>{},
           .stops = request.stops,
           .show_special = !request.chat};
 }

@@ -121,6 +121,17 @@ def test_tools_choose_the_template_for_tools_and_reach_it(tmp_path, cache):
         assert done.returncode == 1 and part in done.stderr
 
 
+def test_drawing_needs_logits(model, tmp_path, cache):
+    """An export whose programs choose the token themselves cannot be asked for another choice."""
+    done = subprocess.run([PROGRAM, "export", model, "-o", tmp_path / "out", "--functions", "prefill,decode", "--seq", "8", "--result",
+                           "token", "--quiet"], check=False)
+    assert done.returncode == 0
+    assert generate(tmp_path / "out", cache, "--tokens", "5", "--max-tokens", 2).returncode == 0
+    for option in (["--temperature", "1"], ["--repetition-penalty", "2"]):
+        done = generate(tmp_path / "out", cache, "--tokens", "5", "--max-tokens", 2, *option)
+        assert done.returncode == 1 and "--result" in done.stderr
+
+
 @pytest.mark.parametrize("arguments,part", [
     ([], "one of them"),
     (["--prompt", "A", "--tokens", "5"], "neither --prompt nor --chat"),
