@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -20,10 +19,6 @@
 
 namespace headrace {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -48,32 +43,18 @@ std::vector<int64_t> parse_ids(std::string_view text) {
   return out;
 }
 
-int64_t likeliest(const Decoder<float>& decoder, const NextToken<float>& next) {
-  if (next.token) return *next.token;
-  const auto logits = next.logits.floats().first(static_cast<size_t>(decoder.vocabulary()));
-  return std::max_element(logits.begin(), logits.end()) - logits.begin();
-}
-
 struct Times {
   std::vector<int64_t> tokens;
   double first{};
   double step{};
 };
 
-Times measure(Decoder<float>& decoder, const std::vector<int64_t>& prompt, size_t count) {
-  Times out;
+Times measure(Decoder<float>& decoder, const std::vector<int64_t>& prompt, int64_t count) {
   decoder.clear();
-  auto start = Clock::now();
-  auto next = must(decoder.feed(prompt));
-  out.first = seconds_since(start);
-  start = Clock::now();
-  while (true) {
-    out.tokens.push_back(likeliest(decoder, next));
-    if (out.tokens.size() == count) break;
-    next = must(decoder.feed(std::span(&out.tokens.back(), 1)));
-  }
-  out.step = seconds_since(start) / static_cast<double>(count - 1);
-  return out;
+  Continuation made = must(continue_text<float>(decoder, prompt, {.max_tokens = count, .stop_at_eos = false}));
+  return {.tokens = std::move(made.tokens),
+          .first = made.first_token_seconds,
+          .step = (made.seconds - made.first_token_seconds) / static_cast<double>(count - 1)};
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -85,7 +66,7 @@ int run(const std::vector<std::string>& arguments) {
                                   .cache_directory = variable("XDG_CACHE_HOME")}));
   auto decoder = must(Decoder<float>::open(std::move(engine)));
   const auto prompt = parse_ids(arguments[2]);
-  const auto count = static_cast<size_t>(std::max(2, std::atoi(arguments[3].c_str())));
+  const int64_t count = std::max(2, std::atoi(arguments[3].c_str()));
   const int rounds = arguments.size() > 4 ? std::atoi(arguments[4].c_str()) : 3;
   measure(decoder, prompt, 3);
   Times best = measure(decoder, prompt, count);
