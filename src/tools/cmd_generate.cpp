@@ -31,6 +31,10 @@ constexpr std::array kStops{
     StopName{"closed", "the reader went away, or Ctrl-C"},
 };
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 const StopName& stop_name(AnswerStop stop) { return kStops.at(static_cast<size_t>(stop)); }
 
 // What a run has open.
@@ -100,7 +104,7 @@ Result<Opened> open_all(const TypedGenerate& typed, Output& output) {
   HR_TRY(out.decoder, Decoder<float>::open(out.engine));
   HR_TRY(out.source, export_text_source(out.directory, out.engine->manifest()));
   if (loading.token().stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");
-  out.load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.load_seconds = seconds_since(start);
   return out;
 }
 
@@ -128,7 +132,9 @@ Status run_once(Opened& opened, const GenerateRequest& request, Keyboard& keyboa
   AnswerOptions options = answer_options(opened, request);
   options.full_cache_ends = false;
   HR_TRY_STATUS(opened.decoder->check(prompt));
+  const auto start = std::chrono::steady_clock::now();
   HR_TRY_STATUS(opened.decoder->prepare(static_cast<int64_t>(prompt.size()), options.max_tokens - 1));
+  opened.load_seconds += seconds_since(start);
   const bool streaming = !output.json();
   bool started = false;
   const auto begin = [&] {
@@ -187,8 +193,7 @@ Status prepare_all(Opened& opened, Output& output) {
     if (loading.token().stop_requested())
       return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");
   }
-  output.note("ready after {}",
-              duration_text(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
+  output.note("ready after {}", duration_text(seconds_since(start)));
   return {};
 }
 
@@ -207,6 +212,7 @@ Status run_chat(Opened& opened, const GenerateRequest& request, Keyboard& keyboa
   HR_TRY(const auto turn, conversation.say(*request.prompt, options));
   if (output.json()) {
     HR_TRY(const PieceText pieces, PieceText::open(opened.directory, opened.engine->manifest()));
+    opened.load_seconds += turn.prepare_seconds;
     output.document(to_json(opened, pieces, turn.prompt, turn.answer));
     return {};
   }

@@ -25,6 +25,7 @@ class Conversation {
     Answer answer;
     std::vector<int64_t> prompt;  // the whole conversation's tokens before the answer
     size_t reused{};              // of them, those that the caches held
+    double prepare_seconds{};     // compiling, before the answer's clock started
   };
   // Answers a message of the user's. The prompt is what the template makes of all messages; where its tokens begin with
   // those in the caches only the rest is fed, otherwise the text begins anew. After an error the message is taken back.
