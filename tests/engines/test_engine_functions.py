@@ -1,6 +1,6 @@
 """prefill, chunk, decode and generate of tiny models on the engines, under every cache policy they take: logits at every
-position against the golden's one uncached pass, ids against the golden's greedy ones. (The interpreter's equivalences,
-in f64 to 1e-9, are src/exporter/cached_test.cpp.)"""
+position against the golden's one uncached pass, ids against the golden's greedy ones. (The interpreter's
+equivalences in f64, to 1e-9, are src/exporter/cached_test.cpp.)"""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pieces import Text
+from pieces import InterpretedText, Text
 
 ZOO = Path(__file__).resolve().parents[2] / "testdata/zoo"
 CAPACITY = 35  # the longest prompt with its continuation: the cache is exactly full at the end
@@ -19,6 +19,9 @@ NARROW_TOLERANCE = {"bf16": 8e-2, "f16": 8e-3}
 
 # engine, --seq, options. Programs of IREE take half a minute to compile: gemma3, with local layers, where they matter.
 POLICIES = {
+    "interp same": ("interp", "16", ()),
+    "interp ring": ("interp", "16", ("--kv-local", "ring")),
+    "interp concat ring": ("interp", "16", ("--kv", "concat", "--kv-local", "ring")),
     "xla same": ("xla", "16", ()),
     "xla ring": ("xla", "16", ("--kv-local", "ring")),
     "iree args same": ("iree", "16", ()),
@@ -28,7 +31,7 @@ POLICIES = {
     "iree dynamic concat": ("iree", "dynamic", ("--kv", "concat")),
     "iree dynamic static": ("iree", "dynamic", ("--kv", "static:256")),
 }
-CASES = [("xla same", "llama"), ("xla ring", "gemma3"), ("iree args same", "llama"), ("iree args ring", "gemma3"),
+CASES = [("interp same", "llama"), ("interp ring", "gemma3"), ("interp concat ring", "gemma3"), ("xla same", "llama"), ("xla ring", "gemma3"), ("iree args same", "llama"), ("iree args ring", "gemma3"),
          ("iree globals ring", "gemma3"), ("iree concat ring", "gemma3"), ("iree dynamic concat", "llama"),
          ("iree dynamic static", "llama")]
 
@@ -41,12 +44,13 @@ def golden(model, i):
 def options(policy, result="logits"):
     engine, seq, more = POLICIES[policy]
     kv = () if "--kv" in more else ("--kv", f"static:{CAPACITY}")
-    return seq, engine, "--functions", FUNCTIONS, *kv, "--result", result, *more
+    return seq, "iree" if engine == "interp" else engine, "--functions", FUNCTIONS, *kv, "--result", result, *more
 
 
 @pytest.mark.parametrize("policy, model", CASES)
-def test_splits_equal_the_golden(make_export, compiled_cache, table, policy, model):
-    text = Text(make_export(ZOO / model / f"{model}.f32.gguf", *options(policy)), POLICIES[policy][0], compiled_cache)
+def test_splits_equal_the_golden(make_export, headrace_bin, compiled_cache, table, policy, model):
+    folder, engine = make_export(ZOO / model / f"{model}.f32.gguf", *options(policy)), POLICIES[policy][0]
+    text = InterpretedText(folder, headrace_bin) if engine == "interp" else Text(folder, engine, compiled_cache)
     ids, _, wanted = golden(model, 1)
     assert len(ids) == CAPACITY
     widths = [None] * 4 if "dynamic" in policy else [16] * 4
