@@ -10,11 +10,12 @@ namespace {
 constexpr uint64_t kMaxManifestBytes = uint64_t{64} << 20;
 
 Result<Manifest> read_manifest(const std::string& path) {
-  HR_TRY(const InputFile file, InputFile::open(path));
-  if (file.size_bytes() > kMaxManifestBytes)
-    return fail(ErrorCode::kManifest, "{}: {} bytes, more than the {} allowed", path, file.size_bytes(),
+  const auto file = InputFile::open(path);
+  if (!file) return fail(Error(file.error()).in("not an export's directory"));
+  if (file->size_bytes() > kMaxManifestBytes)
+    return fail(ErrorCode::kManifest, "{}: {} bytes, more than the {} allowed", path, file->size_bytes(),
                 kMaxManifestBytes);
-  HR_TRY(const std::string text, file.read_text(0, file.size_bytes()));
+  HR_TRY(const std::string text, file->read_text(0, file->size_bytes()));
   auto manifest = from_json(text);
   if (!manifest) return fail(std::move(manifest).error().in(path));
   return manifest;
