@@ -1,5 +1,6 @@
 // The same text through prefill, chunks and decodes gives what scoring it at once gives, in f64, at every position, for
 // every cache policy and model: random splits, padded calls, ragged batches, caches exactly full, texts beyond windows.
+#include <cmath>
 #include <map>
 #include <random>
 
@@ -74,6 +75,13 @@ class Feeder {
     for (size_t row = 0; row < at_.size(); ++row) at_[row] += lengths[row];
   }
 
+  // Empty caches, as a text has that begins without a prefill.
+  void begin_empty() {
+    caches_.clear();
+    for (const NamedType& cache : traced_.layout.caches(0))
+      caches_.emplace_back(cache.type.dtype, static_sizes(cache.type.shape));
+  }
+
   double largest = 0;
 
  private:
@@ -102,6 +110,7 @@ class Feeder {
 
   void compare(const Values& seen, int64_t width, const std::vector<int64_t>& lengths, const std::string& function) {
     const auto vocabulary = static_cast<size_t>(model_.vocabulary());
+    for (const double logit : seen.floats()) ASSERT_TRUE(std::isfinite(logit)) << function;
     for (size_t row = 0; row < at_.size(); ++row) {
       for (int64_t i = 0; i < lengths[row]; ++i) {
         const size_t from = (row * static_cast<size_t>(width) + static_cast<size_t>(i)) * vocabulary;
@@ -190,6 +199,58 @@ TEST_P(CachedTest, SplitsEqualTheWholeTextUnderEveryPolicy) {
     }
   }
   RecordProperty("largest", fmt::format("{}", largest));
+}
+
+// G03, G05: several windows at once, and in calls shorter than a window, as long, and longer. A layer that sees all of
+// the text keeps all of it, whatever the others do.
+TEST_P(CachedTest, CallsOfAnyLengthAroundTheWindow) {
+  for (const PolicyCase& each : policies()) {
+    ASSERT_OK_AND_ASSIGN(const TracedModel module, traced(each.policy, 1));
+    int64_t window = 8;
+    for (const CacheLayer& layer : module.layout.layers) window = std::max(window, layer.window);
+    ASSERT_LE(3 * window, kMaxSeq);
+    for (const CacheLayer& layer : module.layout.layers) {
+      const bool few = each.policy.ring && layer.window > 0;
+      EXPECT_EQ(module.layout.grows(layer), each.policy.extent == KvExtent::kConcat && !few);
+      if (module.layout.grows(layer)) continue;
+      EXPECT_EQ(module.layout.slots(layer), few ? layer.window : each.policy.capacity);
+    }
+    for (const int64_t width : {int64_t{1}, int64_t{3}, window, window + 1, 3 * window}) {
+      SCOPED_TRACE(fmt::format("{}, {} at a time", each.name, width));
+      Feeder feeder(checkpoint_, *model_, module);
+      feeder.score();
+      while (feeder.at(0) < 3 * window && !HasFatalFailure())
+        feeder.feed(feeder.at(0) == 0 ? "prefill" : "chunk", width, {std::min(width, 3 * window - feeder.at(0))});
+    }
+  }
+}
+
+// G07: a first token without a prefill.
+TEST_P(CachedTest, DecodeAndChunkTakeEmptyCaches) {
+  for (const PolicyCase& each : policies()) {
+    for (const std::string function : {"decode", "chunk"}) {
+      SCOPED_TRACE(fmt::format("{}, {}", each.name, function));
+      ASSERT_OK_AND_ASSIGN(const TracedModel module, traced(each.policy, 1));
+      Feeder feeder(checkpoint_, *model_, module);
+      feeder.score();
+      feeder.begin_empty();
+      for (int i = 0; i < 3; ++i) feeder.feed(function, 1, {1});
+    }
+  }
+}
+
+// G09: rows without a token in a call. Nothing that is computed of them is NaN, in any row, and they go on later.
+TEST_P(CachedTest, RowsWithoutTokensAreHarmless) {
+  for (const PolicyCase& each : policies()) {
+    SCOPED_TRACE(each.name);
+    ASSERT_OK_AND_ASSIGN(const TracedModel module, traced(each.policy, 3));
+    Feeder feeder(checkpoint_, *model_, module);
+    feeder.score();
+    feeder.feed("prefill", 6, {0, 6, 3});
+    feeder.feed("chunk", 5, {5, 2, 0});
+    feeder.feed("chunk", 4, {0, 0, 4});
+    for (int i = 0; i < 3; ++i) feeder.feed("decode", 1, {1, 1, 1});
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, CachedTest,

@@ -256,7 +256,7 @@ Result<TracedModel> trace_functions(const Model& model, const Checkpoint& checkp
   }
   if (out.layout.any_grows())
     // Padding stays in caches that grow, so `past` may exceed the positions of a text.
-    out.module.symbols.push_back({.name = "past", .min = 1, .max = std::numeric_limits<int32_t>::max()});
+    out.module.symbols.push_back({.name = "past", .min = 0, .max = std::numeric_limits<int32_t>::max()});
   const Plan plan{.model = model, .options = options, .layout = out.layout};
   for (const Builder& builder : kBuilders) {
     if (std::ranges::find(options.functions, builder.name) == options.functions.end()) continue;

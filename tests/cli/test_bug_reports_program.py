@@ -117,6 +117,24 @@ def test_narrowing_leaves_the_contract_alone_g12(tmp_path):
     assert shape(made["bf16"]) == shape(made["f32"]) == shape(made["f16"])
 
 
+def test_caches_are_donated_as_the_contract_says_g12(tmp_path):
+    """Every cache argument is the same place's result: in the manifest by its pairs, in XLA's text by aliases."""
+    for dtype in ("f32", "bf16"):
+        out = export(llama(), tmp_path, f"cached-{dtype}", "--functions", "prefill,chunk,decode", "--seq", "8", "--dtype", dtype)
+        for function in manifest(out)["functions"]:
+            arguments, results = function["arguments"], function["results"]
+            kept = [i for i, a in enumerate(arguments) if a["kind"] == "cache"]
+            assert [r["name"] for r in results if r["kind"] == "cache"] == [
+                f"cache.{layer}.{of}" for layer in range(2) for of in "kv"], function["name"]
+            if function["name"] == "prefill":
+                assert not kept
+                continue
+            text = (out / "xla" / f"{function['name']}.mlir").read_text()
+            aliases = {int(i): int(r) for i, r in re.findall(r"%arg(\d+): [^,]*tf.aliasing_output = (\d+)", text)}
+            assert aliases == {i: [r["name"] for r in results].index(arguments[i]["name"]) for i in kept}
+            assert len(kept) == 4
+
+
 def test_nothing_in_the_text_is_of_the_length_or_the_weights_size_h05(tmp_path):
     """Masks and RoPE tables are computed: no constant grows with the sequence, none holds weights."""
     path = llama(context=4096).write(tmp_path / "m.gguf")
