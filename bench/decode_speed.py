@@ -140,7 +140,7 @@ def run_json(command: list[str], cache: str) -> dict:
 
 def run_headrace(build: Path, export: str, engine: str, prompt: list[int], count: int, cache: str) -> dict:
     ids = ",".join(map(str, prompt))
-    made = run_json([str(build / "engine_bench"), export, engine, ids, str(count), "2"], cache)
+    made = run_json([str(build / "engine_bench"), export, engine, ids, str(count), "1"], cache)
     shown = run_json([str(build / "headrace"), "generate", export, "--tokens", ids, "--max-tokens", str(count), "--ignore-eos",
                       "--engine", engine, "--json"], cache)
     return {**made, "generate": 1 / shown["tokens_per_second"]}
@@ -182,12 +182,15 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
                     kept[key] = min(kept[key], made[key])
             print(f"{name:10} {made['step'] * 1e3:7.2f} ms/token, prompt {made['first'] * 1e3:7.0f} ms", flush=True)
     reference = next(iter(best.values()))["tokens"]
+    different = [name for name, made in best.items() if made["tokens"] != reference]
     print(f"\n{options.model.name}, f32, prompt of {options.prompt}, {options.tokens} tokens, least of {options.rounds} rounds")
     for name, made in best.items():
         same = next((i for i, (a, b) in enumerate(zip(made["tokens"], reference)) if a != b), len(reference))
         added = f", in generate {made['generate'] * 1e3:.2f} ms/token" if "generate" in made else ""
         print(f"{name:10} {made['step'] * 1e3:7.2f} ms/token  prompt {options.prompt / made['first']:7.0f} tokens/s  "
               f"{same} of {len(reference)} tokens as {next(iter(best))}{added}")
+    if different:
+        raise SystemExit(f"other tokens: {', '.join(different)}")
 
 
 def main() -> None:
@@ -203,8 +206,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--llama-python", default=sys.executable)
     parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    if options.tokens < 2 or options.prompt < 6:
+        parser.error("at least 2 tokens after a prompt of 6")
     with tempfile.TemporaryDirectory(prefix="headrace-bench-") as folder:
-        measure(parser.parse_args(), Path(folder))
+        measure(options, Path(folder))
 
 
 if __name__ == "__main__":

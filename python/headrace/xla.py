@@ -65,9 +65,16 @@ def compiler_options(manifest: Manifest, program: XlaProgram, platform: str) -> 
     """What ``.compile(compiler_options=...)`` of a program that ``exported`` gave should be told, for speed alone."""
     weights = set(program.parameters)
     narrow = any(p.dtype == "bf16" for p in manifest.parameters if p.name in weights)
-    # One position is spelt as sums that XLA's own code runs faster than YNNPACK's (docs/adr/0002).
-    one_position = program.symbols.get("seq") == 1
-    return dict(BF16_CPU_OPTIONS) if narrow and platform == "cpu" and not one_position else {}
+    return dict(BF16_CPU_OPTIONS) if narrow and platform == "cpu" and not _one_position(manifest, program) else {}
+
+
+def _one_position(manifest: Manifest, program: XlaProgram) -> bool:
+    """Such programs are spelt as sums that XLA's own code runs faster than YNNPACK's (docs/adr/0002)."""
+    if program.symbols.get("seq") == 1:
+        return True
+    function = next((f for f in manifest.functions if program in f.targets.xla), None)
+    tokens = next((a for a in function.arguments if a.name == "tokens"), None) if function else None
+    return tokens is not None and len(tokens.shape) == 2 and tokens.shape[1] == 1
 
 
 def compile_lowered(lowered: Any, options: dict[str, str]) -> Any:

@@ -48,7 +48,7 @@ Result<SymbolValues> solve(const ManifestFunction& function, const std::vector<H
 
 // Ids in the vocabulary, lengths in the row, positions in the cache: an engine would clamp or wrap them.
 template <class F>
-Status check_values(const Manifest& manifest, const ManifestFunction& function, const Engine<F>& engine,
+Status check_values(const Manifest& manifest, const ManifestFunction& function,
                     const std::vector<HostTensor<F>>& inputs) {
   const HostTensor<F>* tokens = named(function, inputs, "tokens");
   if (tokens == nullptr || is_float(tokens->dtype()) || tokens->rank() != 2) return {};
@@ -57,16 +57,18 @@ Status check_values(const Manifest& manifest, const ManifestFunction& function, 
   for (int64_t i = 0; i < tokens->elements(); ++i)
     HR_TRY_STATUS(check_token(tokens->ints()[static_cast<size_t>(i)], i % row, vocabulary));
   const HostTensor<F>* length = named(function, inputs, "length");
+  const HostTensor<F>* position = named(function, inputs, "position");
+  for (const HostTensor<F>* per_row : {length, position})
+    if (per_row != nullptr && (is_float(per_row->dtype()) || per_row->elements() != tokens->sizes()[0]))
+      return fail(ErrorCode::kInput, "{}: length and position are expected to be a whole number for each row of tokens",
+                  function.name);
   if (length != nullptr) {
     for (const int64_t tokens_in_row : length->ints())
       if (tokens_in_row < 1 || tokens_in_row > row)
         return fail(ErrorCode::kInput, "{}: length {}, expected 1 to {}", function.name, tokens_in_row, row);
   }
-  const HostTensor<F>* position = named(function, inputs, "position");
   if (position == nullptr) return {};
-  HR_TRY(const auto form, find_decode_function(manifest, engine.programs(), function.name));
-  if (!form) return {};
-  HR_TRY(const int64_t capacity, cache_capacity(manifest, *form));
+  HR_TRY(const int64_t capacity, cache_capacity(manifest, function.name));
   for (size_t i = 0; i < position->ints().size(); ++i) {
     const int64_t at = position->ints()[i];
     const int64_t more = length == nullptr ? row : length->ints()[i];
@@ -159,7 +161,7 @@ Result<std::vector<HostTensor<F>>> call(Engine<F>& engine, std::string_view func
   if (said == nullptr) return fail(engine.program(function, {}).error());
   HR_TRY(const SymbolValues sizes, solve(*said, inputs));
   HR_TRY_STATUS(check_bound(*said, sizes));
-  HR_TRY_STATUS(check_values(engine.manifest(), *said, engine, inputs));
+  HR_TRY_STATUS(check_values(engine.manifest(), *said, inputs));
   HR_TRY(const SymbolValues values, pick(engine, *said, sizes));
   HR_TRY(const EngineProgram* program, engine.program(function, values));
 

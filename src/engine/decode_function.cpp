@@ -149,9 +149,9 @@ Status check_token(int64_t token, int64_t position, int64_t vocabulary) {
               vocabulary - 1);
 }
 
-Result<int64_t> cache_capacity(const Manifest& manifest, const DecodeFunction& function) {
+Result<int64_t> cache_capacity(const Manifest& manifest, std::string_view function) {
   if (!manifest.kv || manifest.kv->capacity < 1)
-    return fail(ErrorCode::kInput, "{}: the manifest does not say how much its caches hold", function.function->name);
+    return fail(ErrorCode::kInput, "{}: the manifest does not say how much its caches hold", function);
   return manifest.kv->capacity;
 }
 

@@ -22,7 +22,7 @@ namespace headrace {
 // Errors: kInput for an id outside [0, vocabulary), naming its position.
 [[nodiscard]] Status check_token(int64_t token, int64_t position, int64_t vocabulary);
 
-// How many tokens the caches of a function can hold. Errors: kInput when the manifest does not say so.
-[[nodiscard]] Result<int64_t> cache_capacity(const Manifest& manifest, const DecodeFunction& function);
+// How many tokens a row of caches can hold. Errors: kInput, naming the function, when the manifest does not say so.
+[[nodiscard]] Result<int64_t> cache_capacity(const Manifest& manifest, std::string_view function);
 
 }  // namespace headrace

@@ -1,6 +1,7 @@
 #include "engine/decoder.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "engine/decode_function.h"
@@ -58,8 +59,15 @@ Status Decoder<F>::find_capacity() {
     capacity_ = longest(*score_);
     return {};
   }
-  HR_TRY(capacity_, cache_capacity(manifest(), chunk_ ? *chunk_ : *decode_));
+  HR_TRY(capacity_, cache_capacity(manifest(), (chunk_ ? *chunk_ : *decode_).function->name));
   return {};
+}
+
+template <class F>
+bool Decoder<F>::chooses_tokens() const {
+  return std::ranges::any_of(std::array{&score_, &prefill_, &chunk_, &decode_}, [](const auto* function) {
+    return *function && (*function)->result == ResultForm::kToken;
+  });
 }
 
 template <class F>
@@ -244,8 +252,6 @@ namespace {
 
 template <class F>
 Result<int64_t> choose(const NextToken<F>& next, const Decoder<F>& decoder, const ContinueOptions<F>& options) {
-  if (next.token && options.pick)
-    return fail(ErrorCode::kInput, "the export gives tokens, not logits to choose from (headrace export --result)");
   if (next.token) return *next.token;
   const auto logits = next.logits.floats().first(static_cast<size_t>(decoder.vocabulary()));
   auto chosen = options.pick ? options.pick(logits) : argmax(logits);
@@ -272,6 +278,8 @@ std::optional<StopReason> end_after(int64_t token, size_t count, const Decoder<F
 template <class F>
 Result<Continuation> continue_text(Decoder<F>& decoder, std::span<const int64_t> fresh,
                                    const ContinueOptions<F>& options) {
+  if (options.pick && decoder.chooses_tokens())
+    return fail(ErrorCode::kInput, "the export gives tokens, not logits to choose from (headrace export --result)");
   Continuation out{.tokens = {}, .stop = StopReason::kMaxTokens};
   const auto start = Clock::now();
   const double engine_before = decoder.engine_seconds();

@@ -59,6 +59,8 @@ class Decoder {
   [[nodiscard]] int64_t capacity() const { return capacity_; }
   // False: the text is scored anew for each token.
   [[nodiscard]] bool has_caches() const { return !score_; }
+  // True: the programs choose the next token, so that there are no logits.
+  [[nodiscard]] bool chooses_tokens() const;
   [[nodiscard]] int64_t length() const { return length_; }
   // Time spent in the engine so far, reading results included.
   [[nodiscard]] double engine_seconds() const { return engine_seconds_; }

@@ -152,6 +152,17 @@ class IreeEngine final : public Engine<float> {
 
 }  // namespace
 
+namespace {
+
+// Messages to the worker are JSON, and so are the paths in them.
+Status check_path(const std::string& path) {
+  const std::string shown = Json(path).dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (Json::parse(shown).get<std::string>() == path) return {};
+  return fail(ErrorCode::kInput, "iree: the path {} is not UTF-8", shown);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Engine<float>>> open_iree(const std::string& directory, const EngineOptions& options) {
   HR_TRY(LoadedExport loaded, load_export(directory));
   std::vector<EngineProgram> programs;
@@ -172,6 +183,8 @@ Result<std::unique_ptr<Engine<float>>> open_iree(const std::string& directory, c
     if (error.code == ErrorCode::kEngineMissing) error.message += fmt::format("; to install it: {}", own.install);
     return fail(std::move(error).in(own.name));
   };
+  HR_TRY_STATUS(check_path(directory));
+  HR_TRY_STATUS(check_path(options.cache_directory));
   auto worker = Worker::start(options.python, {"-m", "headrace.worker"});
   if (!worker) return missing(std::move(worker).error());
   auto link = std::make_shared<Link>(Link{.worker = *std::move(worker)});

@@ -49,6 +49,7 @@ class Handle {
     if (value_ != nullptr) destroy_(*client_, value_);
   }
   [[nodiscard]] T* get() const { return value_; }
+  [[nodiscard]] const Client* owner() const { return client_.get(); }
 
  private:
   std::shared_ptr<const Client> client_;

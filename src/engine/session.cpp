@@ -93,7 +93,8 @@ Result<std::vector<HostTensor<F>>> Session<F>::run(std::string_view function, st
 template <class F>
 Result<typename Session<F>::ScoreShape> Session<F>::score_shape() const {
   const Function* score = module().find(kScore);
-  if (score == nullptr) return fail(ErrorCode::kInput, "the export has no function '{}' (headrace export --functions)", kScore);
+  if (score == nullptr)
+    return fail(ErrorCode::kInput, "the export has no function '{}' (headrace export --functions)", kScore);
   const auto arguments = score->graph->input_types();
   const auto results = score->graph->result_types();
   const bool fits = arguments.size() == 1 && arguments[0].dtype == DType::kI32 && arguments[0].shape.size() == 2 &&

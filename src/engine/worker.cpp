@@ -94,7 +94,13 @@ class SpawnSettings {
     argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    return ::posix_spawnp(&process, program.c_str(), &actions_, &attributes_, argv.data(), environ);
+    std::vector<char*> environment;
+    for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
+    // Python is not to import what lies in the current directory.
+    std::string safe_path = "PYTHONSAFEPATH=1";
+    environment.push_back(safe_path.data());
+    environment.push_back(nullptr);
+    return ::posix_spawnp(&process, program.c_str(), &actions_, &attributes_, argv.data(), environment.data());
   }
 
  private:

@@ -103,7 +103,8 @@ class XlaEngine final : public Engine<float> {
  private:
   Result<const XlaBuffer*> own_buffer(const DeviceBuffer& buffer) const {
     const auto* own = dynamic_cast<const XlaBuffer*>(&buffer);
-    if (own == nullptr) return fail(ErrorCode::kInput, "the buffer is another engine's, not {}'s", name());
+    if (own == nullptr || own->buffer().owner() != client_.get())
+      return fail(ErrorCode::kInput, "the buffer is another engine's, not {}'s", name());
     return own;
   }
 
@@ -139,7 +140,7 @@ class XlaEngine final : public Engine<float> {
       HR_TRY(PJRT_Buffer * buffer, weight(parameter));
       fresh.parameters.push_back(buffer);
     }
-    HR_TRY(fresh.executable, compile(xla));
+    HR_TRY(fresh.executable, compile(function, xla));
     HR_TRY(const size_t results, client_->count_results(fresh.executable));
     if (results != function.results.size())
       return fail(ErrorCode::kManifest, "{}: {} results, the manifest says {}", export_.path(xla.file), results,
@@ -147,21 +148,25 @@ class XlaEngine final : public Engine<float> {
     return &loaded_.emplace(xla.file, std::move(fresh)).first->second;
   }
 
-  Result<pjrt::Executable> compile(const ManifestXla& xla) {
+  Result<pjrt::Executable> compile(const ManifestFunction& function, const ManifestXla& xla) {
     const auto text = std::ranges::find(manifest().texts, xla.file, &ManifestText::file);
     if (text == manifest().texts.end())
       return fail(ErrorCode::kManifest, "{}: '{}' is not among the texts", export_.directory, xla.file);
     HR_TRY(const std::string code, read_text(export_, *text));
     const auto is_narrow = [&](const std::string& name) { return manifest().parameter(name)->dtype == DType::kBF16; };
-    const auto seq = xla.symbols.find("seq");
-    // One position is spelt as sums that XLA's own code runs faster.
-    const bool one_position = seq != xla.symbols.end() && seq->second == 1;
-    if (!one_position && std::ranges::any_of(xla.parameters, is_narrow)) {
+    if (!has_one_position(function, xla) && std::ranges::any_of(xla.parameters, is_narrow)) {
       if (auto fast = client_->compile(code, kNarrowWeights)) return fast;
     }
     auto compiled = client_->compile(code, {});
     if (!compiled) return fail(std::move(compiled).error().in(export_.path(xla.file)));
     return compiled;
+  }
+
+  // One position is spelt as sums that XLA's own code runs faster.
+  static bool has_one_position(const ManifestFunction& function, const ManifestXla& xla) {
+    const auto tokens = std::ranges::find(function.arguments, "tokens", &ManifestArgument::name);
+    if (tokens == function.arguments.end() || tokens->shape.size() != 2) return false;
+    return substitute(tokens->shape[1], SymbolValues(xla.symbols.begin(), xla.symbols.end())) == Dim(1);
   }
 
   Result<PJRT_Buffer*> weight(const std::string& parameter) {

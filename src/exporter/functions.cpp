@@ -149,7 +149,9 @@ Tensors generate_step(const Plan& plan, Arguments in) {
   const Tensor tokens = column(in[2]);
   const Tensor positions = positions_of(tokens, &in[3]);
   CachedKv kv(plan.layout, {.positions = positions, .length = {}, .past = in[3], .caches = {in.begin() + 5, in.end()}});
-  const Tensor next = likeliest(plan.model, plan.model.forward(tokens, positions, kv));
+  // -1, which stands for a logit that is NaN, is followed by no other token.
+  const Tensor chosen = likeliest(plan.model, plan.model.forward(tokens, positions, kv));
+  const Tensor next = select(compare(in[2], "LT", t.scalar(DType::kI32, 0)), in[2], chosen);
   const Tensor written = column(next);
   Tensors out{in[0] + 1, in[1], next, in[3] + 1,
               dynamic_update_slice(in[4], written, {t.scalar(DType::kI32, 0), in[0]})};
@@ -171,7 +173,8 @@ FunctionSpec generate(const Plan& plan) {
             const Tensor first = likeliest(plan.model, last_rows(hidden, in[1]));
             const Type all = plan.tokens(plan.layout.policy.capacity);
             const Tensor blank = broadcast_to(number(-1), all.shape);
-            const Tensor begun = dynamic_update_slice(blank, column(first), {number(0), number(0)});
+            const Tensor begun = select(compare(in[2], "LT", number(1)), blank,
+                                        dynamic_update_slice(blank, column(first), {number(0), number(0)}));
             // A step writes to the cache, so the longest text leaves room for capacity - length of them.
             const Tensor room = number(plan.layout.policy.capacity + 1) - reduce_max(in[1], {0});
             const Tensor count = select(compare(in[2], "LT", room), in[2], room);

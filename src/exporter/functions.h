@@ -39,7 +39,7 @@ struct FunctionInfo {
 
 struct TracedModel {
   Module module;
-  KvLayout layout;  // no layers without a cached function
+  KvLayout layout;  // no layers under the policy none
 };
 
 // The functions asked for, over one set of parameters, before any pass. Reads no weight bytes. Errors: kOptions

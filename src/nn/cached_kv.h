@@ -7,7 +7,6 @@
 //   growth (concat)               a token lies where its call put it; `cache.positions` says which position that is.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -53,7 +52,6 @@ class CachedKv final : public KvCache {
 
   const KvLayout& layout_;
   CacheCall call_;
-  std::optional<Tensor> positions_;  // cache.positions after the call
   std::vector<std::optional<Kept>> kept_;
 };
 

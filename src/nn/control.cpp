@@ -11,7 +11,11 @@ GraphPtr region(const Tensors& carried, const std::function<Tensors(std::span<co
   Tensors inputs;
   for (const Tensor& value : carried) inputs.push_back(tracer.input(value.type()));
   std::vector<ValueId> results;
-  for (const Tensor& value : code(inputs)) results.push_back(value.id());
+  for (const Tensor& value : code(inputs)) {
+    // Regions are closed: what comes from outside must be carried.
+    if (&value.tracer() != &tracer) tracer.refuse("a loop's result is not a value of its region");
+    results.push_back(value.id());
+  }
   auto graph = std::move(tracer.builder()).finish(std::move(results));
   if (!graph) throw UserError(std::move(graph).error());
   return *std::move(graph);

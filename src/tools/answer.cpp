@@ -1,7 +1,10 @@
 #include "tools/answer.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
+#include "tools/interrupt.h"
 #include "tools/stop_text.h"
 
 namespace headrace::tools {
@@ -56,11 +59,20 @@ class Shower {
 
 }  // namespace
 
+Result<double> prepare_decoder(Decoder<float>& decoder, int64_t tokens, int64_t more) {
+  const InterruptGuard loading;
+  const auto start = std::chrono::steady_clock::now();
+  HR_TRY_STATUS(decoder.prepare(tokens, more));
+  if (loading.token().stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 Result<Answer> answer(Decoder<float>& decoder, const std::optional<Tokenizer>& tokenizer, Sampler& sampler,
                       std::span<const int64_t> fresh, std::vector<int64_t>& history, const AnswerOptions& options) {
   Answer out;
   Shower shower(tokenizer, options, out.text);
   Status shown;
+  HR_CHECK(options.max_tokens > 0);
   history.insert(history.end(), fresh.begin(), fresh.end());
   const auto is_end = [&](int64_t id) {
     const auto& known = decoder.manifest().tokenizer;
@@ -69,9 +81,13 @@ Result<Answer> answer(Decoder<float>& decoder, const std::optional<Tokenizer>& t
   ContinueOptions<float> continued{.max_tokens = options.max_tokens,
                                    .stop_at_eos = options.stop_at_ends,
                                    .full_cache_ends = options.full_cache_ends};
+  // The last token joins the history when it is fed: before the next one is chosen, or not at all.
   std::optional<int64_t> last;
+  const auto note_last = [&] {
+    if (last) history.push_back(*std::exchange(last, std::nullopt));
+  };
   continued.on_token = [&](int64_t id) {
-    if (last) history.push_back(*last);
+    note_last();
     last = id;
     if (options.on_token) options.on_token(id);
     if (is_end(id)) return true;
@@ -80,7 +96,10 @@ Result<Answer> answer(Decoder<float>& decoder, const std::optional<Tokenizer>& t
     return wanted && *wanted && !shower.stopped() && (!options.go_on || options.go_on());
   };
   if (!sampler.is_greedy())
-    continued.pick = [&](std::span<const float> logits) { return sampler.sample(logits, history); };
+    continued.pick = [&](std::span<const float> logits) {
+      note_last();
+      return sampler.sample(logits, history);
+    };
   HR_TRY(auto made, continue_text(decoder, fresh, continued));
   HR_TRY_STATUS(shown);
   shower.finish();

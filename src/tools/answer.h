@@ -37,6 +37,10 @@ struct Answer {
   double engine_seconds{};
 };
 
+// Decoder::prepare: the seconds it took. A first Ctrl-C asks it to stop, a second one ends the program. Errors: those
+// of prepare; kInterrupted.
+[[nodiscard]] Result<double> prepare_decoder(Decoder<float>& decoder, int64_t tokens, int64_t more);
+
 // continue_text() with text. `history` gets the tokens that are in the decoder then: fresh, and all of the result but
 // the last. Errors: those of continue_text and Sampler::sample.
 [[nodiscard]] Result<Answer> answer(Decoder<float>& decoder, const std::optional<Tokenizer>& tokenizer,

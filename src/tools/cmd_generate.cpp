@@ -27,7 +27,8 @@ constexpr std::array kStops{
     StopName{"max-tokens", "--max-tokens reached"},
     StopName{"eos", "the model ended the text"},
     StopName{"stop", "a text of --stop came"},
-    StopName{"bound", "the length the export was made for is reached; a larger --seq of headrace export allows more"},
+    StopName{"bound",
+             "the length the export was made for is reached (headrace export --kv static:C, or --seq of score)"},
     StopName{"closed", "the reader went away, or Ctrl-C"},
 };
 
@@ -132,9 +133,9 @@ Status run_once(Opened& opened, const GenerateRequest& request, Keyboard& keyboa
   AnswerOptions options = answer_options(opened, request);
   options.full_cache_ends = false;
   HR_TRY_STATUS(opened.decoder->check(prompt));
-  const auto start = std::chrono::steady_clock::now();
-  HR_TRY_STATUS(opened.decoder->prepare(static_cast<int64_t>(prompt.size()), options.max_tokens - 1));
-  opened.load_seconds += seconds_since(start);
+  HR_TRY(const double seconds,
+         prepare_decoder(*opened.decoder, static_cast<int64_t>(prompt.size()), options.max_tokens - 1));
+  opened.load_seconds += seconds;
   const bool streaming = !output.json();
   bool started = false;
   const auto begin = [&] {
@@ -177,10 +178,9 @@ Result<Conversation> open_conversation(Opened& opened, const GenerateRequest& re
 }
 
 // Later turns need other programs than the first one: all are compiled before a person waits for an answer.
-Status prepare_all(Opened& opened, Output& output) {
+Status prepare_all(Opened& opened, bool caches, Output& output) {
   const InterruptGuard loading;
   const auto start = std::chrono::steady_clock::now();
-  const bool caches = opened.engine->manifest().find("decode") != nullptr;
   for (const EngineProgram& program : opened.engine->programs()) {
     const bool used = caches
                           ? program.function == "prefill" || program.function == "chunk" || program.function == "decode"
@@ -199,9 +199,10 @@ Status prepare_all(Opened& opened, Output& output) {
 
 Status run_chat(Opened& opened, const GenerateRequest& request, Keyboard& keyboard, Output& output) {
   AnswerOptions options = answer_options(opened, request);
+  const bool caches = opened.decoder->has_caches();
   HR_TRY(Conversation conversation, open_conversation(opened, request));
   if (!request.prompt) {
-    HR_TRY_STATUS(prepare_all(opened, output));
+    HR_TRY_STATUS(prepare_all(opened, caches, output));
     return run_session(conversation, keyboard, options, output);
   }
   options.go_on = [&] { return !output.closed() && !keyboard.interrupted(); };

@@ -1,7 +1,6 @@
 #include "tools/conversation.h"
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 
 #include "formats/file.h"
@@ -47,9 +46,10 @@ Result<Conversation::Turn> Conversation::answer_messages(const AnswerOptions& op
   turn.reused = held_.size();
   const std::vector<int64_t> fresh(turn.prompt.begin() + static_cast<ptrdiff_t>(turn.reused), turn.prompt.end());
   // So that compiling is not in the times.
-  const auto start = std::chrono::steady_clock::now();
-  if (held_.empty()) HR_TRY_STATUS(decoder_.prepare(static_cast<int64_t>(turn.prompt.size()), options.max_tokens - 1));
-  turn.prepare_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (held_.empty()) {
+    HR_TRY(turn.prepare_seconds,
+           prepare_decoder(decoder_, static_cast<int64_t>(turn.prompt.size()), options.max_tokens - 1));
+  }
   auto answered = answer(decoder_, tokenizer_, sampler_, fresh, held_, options);
   if (!answered) {
     decoder_.clear();

@@ -118,7 +118,25 @@ class Checker {
     if (!is_xxh3(*p.xxh3)) fault("parameters[{}].xxh3: not 32 lower-case hex digits", i);
   }
 
+  // A target's values for some of the function's symbols.
+  void check_symbols(const ManifestFunction& f, const std::map<std::string, int64_t>& symbols,
+                     const std::string& path) {
+    for (const auto& [symbol, value] : symbols) {
+      const ManifestSymbol* known = find_named(f.symbols, symbol);
+      if (known == nullptr)
+        fault("{}.symbols: '{}' is not one of the function's", path, symbol);
+      else if (value < 1 || value < known->min || value > known->max)
+        fault("{}.symbols: '{}' is {}, expected {} to {}", path, symbol, value, std::max<int64_t>(known->min, 1),
+              known->max);
+    }
+  }
+
   void check_pairs(const std::vector<ManifestPair>& pairs, size_t arguments, size_t results, const std::string& path) {
+    std::set<int64_t> seen_arguments;
+    std::set<int64_t> seen_results;
+    for (const auto& pair : pairs)
+      if (!seen_arguments.insert(pair.argument).second || !seen_results.insert(pair.result).second)
+        fault("{}: pair ({}, {}) shares a side with another", path, pair.argument, pair.result);
     for (const auto& pair : pairs)
       if (pair.argument < 0 || static_cast<size_t>(pair.argument) >= arguments || pair.result < 0 ||
           static_cast<size_t>(pair.result) >= results)
@@ -140,15 +158,19 @@ class Checker {
     std::for_each(f.arguments.begin(), f.arguments.end(), check_shape);
     std::for_each(f.results.begin(), f.results.end(), check_shape);
     check_pairs(f.state, f.arguments.size(), f.results.size(), path + ".state");
-    for (size_t i = 0; i < f.targets.iree.size(); ++i)
+    for (size_t i = 0; i < f.targets.iree.size(); ++i) {
+      const std::string target = fmt::format("{}.targets.iree[{}]", path, i);
       if (!texts_.contains(f.targets.iree[i].file))
-        fault("{}.targets.iree[{}].file: '{}' is not one of texts", path, i, f.targets.iree[i].file);
+        fault("{}.file: '{}' is not one of texts", target, f.targets.iree[i].file);
+      check_symbols(f, f.targets.iree[i].symbols, target);
+    }
     for (size_t i = 0; i < f.targets.xla.size(); ++i) check_xla(f, i, fmt::format("{}.targets.xla[{}]", path, i));
   }
 
   void check_xla(const ManifestFunction& f, size_t index, const std::string& path) {
     const auto& xla = f.targets.xla[index];
     if (!texts_.contains(xla.file)) fault("{}.file: '{}' is not one of texts", path, xla.file);
+    check_symbols(f, xla.symbols, path);
     std::set<std::string> wanted;
     for (const auto& a : f.arguments) wanted.insert(a.name);
     if (std::set<std::string>(xla.arguments.begin(), xla.arguments.end()) != wanted ||
