@@ -126,6 +126,25 @@ const BadManifest kBadManifests[] = {
     {"symbol", [](Json& j) { j["functions"][0]["symbols"].erase(1); }, "'tokens' uses unknown symbol 'seq'"},
     {"symbol_range", [](Json& j) { j["functions"][0]["symbols"][0]["min"] = 99; }, "min 99 above max 32"},
     {"state", [](Json& j) { j["functions"][0]["state"][0]["argument"] = 2; }, "pair (2, 1) is out of range"},
+    {"state_twice",
+     [](Json& j) {
+       j["functions"][0]["state"] = {{{"argument", 1}, {"result", 1}}, {{"argument", 0}, {"result", 1}}};
+     },
+     "state: pair (0, 1) shares a side with another"},
+    {"donated_twice",
+     [](Json& j) {
+       j["functions"][0]["targets"]["xla"][0]["donations"] = {{{"argument", 1}, {"result", 1}},
+                                                              {{"argument", 1}, {"result", 0}}};
+     },
+     "donations: pair (1, 0) shares a side with another"},
+    {"xla_symbol", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"sq", 8}}; },
+     "targets.xla[0].symbols: 'sq' is not one of the function's"},
+    {"iree_symbol", [](Json& j) { j["functions"][0]["targets"]["iree"][0]["symbols"] = {{"sq", 8}}; },
+     "targets.iree[0].symbols: 'sq' is not one of the function's"},
+    {"symbol_zero", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"past", 0}}; },
+     "symbols: 'past' is 0, expected 1 to 32"},
+    {"symbol_beyond", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"seq", 9}}; },
+     "symbols: 'seq' is 9, expected 1 to 8"},
     {"xla_arguments", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["arguments"] = {"tokens"}; },
      "not the function's arguments"},
     {"xla_parameter", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["parameters"][0] = "x"; },

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -92,10 +93,24 @@ def test_the_second_turn_reuses_what_is_held(model, cache):
     assert turns[0]["reused_tokens"] == 0
     first, second = turns
     held = first["prompt"] + first["tokens"][:-1]
-    if second["prompt"][:len(held)] == held:  # the answer's text reads as the answer's tokens
-        assert second["reused_tokens"] == len(held)
+    assert second["prompt"][:len(held)] == held, "the answer's text reads as other tokens"
+    assert second["reused_tokens"] == len(held)
     fresh = answer(model, cache, "--tokens", ",".join(map(str, second["prompt"])), "--max-tokens", 4, "--ignore-eos")
     assert fresh["tokens"] == second["tokens"]
+
+
+def test_a_checkpoint_that_changed_is_exported_again(tmp_path):
+    """A directory of safetensors whose file is written over in place."""
+    cache = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    model = tmp_path / "model"
+    assert subprocess.run([PROGRAM, "synth", "llama-tiny", "--format", "safetensors", "-o", model, "--quiet"], check=False).returncode == 0
+    for expected in ("exporting", "using the export in"):
+        assert expected in generate(model, cache, "--tokens", "5", "--max-tokens", 2).stderr
+    with open(model / "model.safetensors", "r+b") as file:
+        file.seek(-4, os.SEEK_END)
+        file.write(b"\0\0\0\0")
+    os.utime(model / "model.safetensors", ns=(1, 1))
+    assert "exporting" in generate(model, cache, "--tokens", "5", "--max-tokens", 2).stderr
 
 
 def test_a_message_through_a_pipe_gives_the_answer_alone(model, cache):
@@ -200,9 +215,12 @@ def test_ctrl_c_stops_the_answer_and_not_the_program(real_model, cache):
     terminal = Terminal("generate", real_model, "--chat", "--ignore-eos", env=cache)
     terminal.wait_for("> ")
     terminal.send("Tell me a long story.\n")
-    time.sleep(3)
+    terminal.wait_for("Tell me a long story.\r\n")
+    terminal.wait_for(" ")  # the answer has begun
     os.kill(terminal.pid, signal.SIGINT)
     terminal.wait_for("prompt tokens were held)")
+    tokens = int(re.search(r"\((\d+) tokens in", terminal.seen)[1])
+    assert tokens < 500, "it went on to the end of its caches"
     terminal.wait_for("> ")
     terminal.send("\x04")
     assert terminal.close() == 0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 ZOO = Path(__file__).resolve().parents[2] / "testdata/zoo"
+ENGINES = ["interp", "xla", "iree"]
 FUNCTIONS = ["--functions", "prefill,chunk,decode"]
 POLICIES = {
     "static": (("interp", "xla", "iree"), ["--kv", "static:40"]),
@@ -87,6 +88,55 @@ def test_run_with_caches(make_export, headrace, tmp_path, engine):
     for position, part in ((40, "the cache is full: 1 tokens at position 40 of 40"), (-1, "position -1, expected 0 or more")):
         done = headrace(*common, "--input", f"position={position}")
         assert done.returncode == 1 and part in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_batch_runs_call_by_call(make_export, headrace, tmp_path, engine):
+    """Two texts of different lengths; each row is checked against the caches' room."""
+    export = make_export(ZOO / "llama/llama.f32.gguf", 16, "iree,xla", "--functions", "prefill,decode", "--kv", "static:16", "--batch",
+                         "2", "--result", "token")
+    prompt = prompts("llama")[0]
+    lengths = [len(prompt["ids"]), len(prompt["ids"]) + 2]
+    tokens = np.zeros((2, 16), np.int32)
+    for row, length in zip(tokens, lengths):
+        row[:length] = [*prompt["ids"], *prompt["greedy"]][:length]
+    np.save(tmp_path / "tokens.npy", tokens)
+    done = headrace("run", export, "prefill", "--input", f"tokens={tmp_path}/tokens.npy", "--input", f"length={ids(lengths)}",
+                    "--engine", engine, "-o", f"{tmp_path}/one/")
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "one/token.npy").tolist() == [prompt["greedy"][0], prompt["greedy"][2]]
+    step = ["run", export, "decode", "--input", f"tokens={prompt['greedy'][0]},{prompt['greedy'][2]}", "--engine", engine,
+            *(f"--input={p.stem}={p}" for p in (tmp_path / "one").glob("cache.*.npy"))]
+    done = headrace(*step, "--input", f"position={ids(lengths)}", "-o", tmp_path / "next.npy")
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "next.npy").tolist() == [prompt["greedy"][1], prompt["greedy"][3]]
+    done = headrace(*step, "--input", f"position={lengths[0]},16")
+    assert done.returncode == 1 and "1 tokens at position 16 of 16" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("engine", ["interp", "iree"])
+@pytest.mark.parametrize("functions", ["decode", "chunk,decode"])
+def test_growing_caches_from_nothing(make_export, headrace, engine, functions):
+    export = make_export(ZOO / "llama/llama.f32.gguf", 4, "iree", "--functions", functions, "--kv", "concat")
+    prompt = prompts("llama")[0]
+    done = headrace("generate", export, "--tokens", ids(prompt["ids"]), "--max-tokens", len(prompt["greedy"]), "--ignore-eos", "--engine",
+                    engine, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["tokens"] == prompt["greedy"]
+
+
+@pytest.mark.parametrize("count, given", [(0, 0), (-3, 0), (1, 1), (3, 3)])
+def test_generate_gives_as_many_as_it_is_asked_for(make_export, headrace, tmp_path, count, given):
+    export = make_export(ZOO / "llama/llama.f32.gguf", 16, "xla", "--functions", "generate", "--kv", "static:24")
+    prompt = prompts("llama")[0]
+    tokens = np.zeros((1, 16), np.int32)
+    tokens[0, :len(prompt["ids"])] = prompt["ids"]
+    np.save(tmp_path / "tokens.npy", tokens)
+    done = headrace("run", export, "generate", "--input", f"tokens={tmp_path}/tokens.npy", "--input", f"length={len(prompt['ids'])}", "--input",
+                    f"count={count}", "-o", tmp_path / "out.npy")
+    assert done.returncode == 0, done.stderr
+    out = np.load(tmp_path / "out.npy")[0].tolist()
+    assert out == prompt["greedy"][:given] + [-1] * (24 - given)
 
 
 def test_a_batch_is_refused(make_export, headrace):

@@ -1,10 +1,13 @@
 """`headrace run` and `headrace generate` on the three engines: tiny models, the worker's life, what engines say."""
 
+import fcntl
 import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
+import termios
 import time
 from pathlib import Path
 
@@ -79,16 +82,43 @@ def test_a_damaged_program(make_export, headrace, tmp_path, engine, part):
     assert part in done.stderr and program.name in done.stderr
 
 
+def test_a_path_that_is_no_text(make_export, headrace_bin, environment, tmp_path):
+    """Messages to the worker are JSON."""
+    copy = os.fsencode(tmp_path) + b"/caf\xe9"
+    shutil.copytree(os.fsencode(make_export(ZOO / "llama/llama.f32.gguf", 8)), copy, symlinks=True)
+    done = subprocess.run([headrace_bin, "run", copy, "score", "--tokens", "1", "--engine", "iree"], env=environment, capture_output=True,
+                          check=False)
+    assert done.returncode == 1 and b"is not UTF-8" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_the_worker_imports_nothing_from_the_current_directory(make_export, headrace_bin, environment, tmp_path):
+    for name in ("numpy.py", "iree.py", "socket.py", "headrace.py"):
+        (tmp_path / name).write_text("raise SystemExit('imported from here')\n")
+    done = subprocess.run([headrace_bin, "run", make_export(ZOO / "llama/llama.f32.gguf", 8), "score", "--tokens", "1", "--engine", "iree"],
+                          env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def children(process):
     return [int(p) for p in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
 
 
 def start_generating(headrace_bin, environment, export):
     """A `headrace generate` that has begun, and its worker."""
+    # The pipe for its text takes a few bytes: it is in the middle until they are read, whatever the machine does.
+    reader, writer = os.pipe()
+    size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(writer, b"\n" * (size - 16))
     process = subprocess.Popen([headrace_bin, "generate", export, "--tokens", "1,2,3", "--max-tokens", "250", "--ignore-eos",
-                                "--engine", "iree"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout.read(1)
+                                "--engine", "iree"], env=environment, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    waiting = lambda: int.from_bytes(fcntl.ioctl(reader, termios.FIONREAD, bytes(4)), sys.byteorder)  # noqa: E731
+    end = time.monotonic() + 60
+    while waiting() == size - 16:
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.01)
     (worker,) = children(process)
+    process.stdout = open(reader, "rb")
     return process, worker
 
 

@@ -68,6 +68,13 @@ def test_compiler_options_are_for_bf16_weights_on_cpu(export):
     assert compiler_options(narrow, program, "tpu") == {}
     one_position = dataclasses.replace(program, symbols={"seq": 1})
     assert compiler_options(narrow, one_position, "cpu") == {}
+    # `decode` has no symbol: its tokens are one by themselves.
+    score = narrow.functions[0]
+    tokens = dataclasses.replace(score.arguments[0], shape=(1, 1))
+    decode = dataclasses.replace(score, arguments=(tokens,), symbols=(), targets=dataclasses.replace(
+        score.targets, xla=(dataclasses.replace(program, symbols={}),)))
+    one_token = dataclasses.replace(narrow, functions=(decode,))
+    assert compiler_options(one_token, decode.targets.xla[0], "cpu") == {}
     bystander = dataclasses.replace(program, parameters=())
     assert compiler_options(narrow, bystander, "cpu") == {}
 
