@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+import secrets
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -69,12 +70,12 @@ def compile_program(source: Path, cache: Path | None, flags: Sequence[str] = CPU
     target = cache / f"{source.stem}-{key}.vmfb"
     if not target.exists():
         cache.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(prefix=".partial-", dir=cache)
-        os.close(handle)
+        # Named before it is there: whenever an exception comes, it is removed.
+        partial = cache / f".partial-{os.getpid()}-{secrets.token_hex(4)}"
         try:
-            os.replace(_run(tool, source, Path(partial), flags), target)
+            os.replace(_run(tool, source, partial, flags), target)
         finally:
-            Path(partial).unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
     return target
 
 

@@ -196,7 +196,7 @@ def _end_with(connection: socket.socket) -> None:
     while not poll.poll():
         pass
     signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)  # wakes it where it waits for a compiler
-    threading.Event().wait(2)
+    threading.Event().wait(10)
     os.killpg(0, signal.SIGKILL)
 
 

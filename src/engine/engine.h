@@ -126,7 +126,7 @@ struct EngineOptions {
   std::string cache_directory = {};  // iree: where compiled code is kept between runs; empty: nowhere
   int threads{0};                    // interp: for contractions; 0: one for each hardware thread
   uint64_t max_region_runs{0};       // interp: see InterpreterOptions
-  std::stop_token stop = {};         // interp: see InterpreterOptions
+  std::stop_token stop = {};         // interp: see InterpreterOptions; iree: ends the worker, with kInterrupted
 };
 
 // Errors of all: those of load_export; kArchive when weights are missing or not as the manifest says.

@@ -185,7 +185,7 @@ Result<std::unique_ptr<Engine<float>>> open_iree(const std::string& directory, c
   };
   HR_TRY_STATUS(check_path(directory));
   HR_TRY_STATUS(check_path(options.cache_directory));
-  auto worker = Worker::start(options.python, {"-m", "headrace.worker"});
+  auto worker = Worker::start(options.python, {"-m", "headrace.worker"}, options.stop);
   if (!worker) return missing(std::move(worker).error());
   auto link = std::make_shared<Link>(Link{.worker = *std::move(worker)});
   const Json cache = options.cache_directory.empty() ? Json(nullptr) : Json(options.cache_directory);

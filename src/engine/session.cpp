@@ -50,6 +50,12 @@ Status check_functions(const LoadedExport& loaded, const Module& module) {
       return fail(ErrorCode::kManifest, "{}: function '{}': arguments: {}", loaded.directory, said.name, *fault);
     if (const auto fault = difference(said.results, f->results, f->graph->result_types()))
       return fail(ErrorCode::kManifest, "{}: function '{}': results: {}", loaded.directory, said.name, *fault);
+    std::vector<ManifestPair> state;
+    for (const StatePair& pair : f->state)
+      if (pair.argument != StatePair::kNew) state.push_back({.argument = pair.argument, .result = pair.result});
+    if (said.state != state)
+      return fail(ErrorCode::kManifest, "{}: function '{}': state: not the pairs of the module", loaded.directory,
+                  said.name);
   }
   return {};
 }

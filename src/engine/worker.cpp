@@ -152,7 +152,8 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-Result<Worker> Worker::start(const std::string& program, const std::vector<std::string>& arguments) {
+Result<Worker> Worker::start(const std::string& program, const std::vector<std::string>& arguments,
+                             std::stop_token stop) {
   std::array<int, 2> pair{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
     return fail(ErrorCode::kEngine, "no socket for a worker: {}", error_text(errno));
@@ -160,20 +161,21 @@ Result<Worker> Worker::start(const std::string& program, const std::vector<std::
   Descriptor errors(::memfd_create("headrace-worker", MFD_CLOEXEC));
   // The child's end is closed here, so that its death shows as the end of the stream.
   HR_TRY(const pid_t process, spawn(program, arguments, Descriptor(pair[1]), errors));
-  Worker out(process, own.take(), errors.take());
+  Worker out(process, own.take(), errors.take(), std::move(stop));
   if (auto greeted = out.greet(); !greeted) return fail(std::move(greeted).error().in(program));
   return out;
 }
 
 Status Worker::greet() {
-  if (!wait_for_greeting()) {
+  if (!wait_for_bytes(kGreetingMilliseconds)) {
+    if (stop_.stop_requested()) return lost();
     static_cast<void>(end());
     return fail(ErrorCode::kEngineMissing, "no greeting from it within a minute");
   }
   auto greeting = receive();
   if (!greeting) {
     Error error = std::move(greeting).error();
-    error.code = ErrorCode::kEngineMissing;
+    if (error.code != ErrorCode::kInterrupted) error.code = ErrorCode::kEngineMissing;
     return fail(std::move(error));
   }
   const auto protocol = greeting->find("protocol");
@@ -183,24 +185,34 @@ Status Worker::greet() {
   return {};
 }
 
-bool Worker::wait_for_greeting() const {
-  pollfd wanted{.fd = socket_, .events = POLLIN, .revents = 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&wanted, 1, kGreetingMilliseconds);
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0;
+bool Worker::wait_for_bytes(int milliseconds) const {
+  constexpr int kStep = 100;
+  for (int waited = 0; milliseconds < 0 || waited < milliseconds; waited += kStep) {
+    if (stop_.stop_requested()) return false;
+    pollfd wanted{.fd = socket_, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&wanted, 1, kStep);
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;  // recv tells what is wrong
+  }
+  return false;
+}
+
+tl::unexpected<Error> Worker::lost() {
+  if (!stop_.stop_requested()) return fail(ErrorCode::kEngine, "{}", post_mortem());
+  static_cast<void>(end());
+  return fail(ErrorCode::kInterrupted, "interrupted while the engine was at work");
 }
 
 Worker::Worker(Worker&& other) noexcept
     : process_(std::exchange(other.process_, -1)),
       socket_(std::exchange(other.socket_, -1)),
-      errors_(std::exchange(other.errors_, -1)) {}
+      errors_(std::exchange(other.errors_, -1)),
+      stop_(std::move(other.stop_)) {}
 
 Worker& Worker::operator=(Worker&& other) noexcept {
   std::swap(process_, other.process_);
   std::swap(socket_, other.socket_);
   std::swap(errors_, other.errors_);
+  std::swap(stop_, other.stop_);
   return *this;
 }
 
@@ -259,6 +271,7 @@ Status Worker::send(const nlohmann::json& header, std::span<const std::byte> pay
 
 bool Worker::receive_all(std::span<std::byte> out) const {
   while (!out.empty()) {
+    if (!wait_for_bytes(-1)) return false;
     const ssize_t got = ::recv(socket_, out.data(), out.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
@@ -270,7 +283,7 @@ bool Worker::receive_all(std::span<std::byte> out) const {
 Result<nlohmann::json> Worker::receive(std::span<std::byte> payload) {
   if (socket_ < 0) return fail(ErrorCode::kEngine, "the worker is gone");
   std::array<std::byte, kHeadBytes> raw{};
-  if (!receive_all(raw)) return fail(ErrorCode::kEngine, "{}", post_mortem());
+  if (!receive_all(raw)) return lost();
   Head head;
   std::memcpy(&head.header_bytes, raw.data(), sizeof head.header_bytes);
   std::memcpy(&head.payload_bytes, raw.data() + sizeof head.header_bytes, sizeof head.payload_bytes);
@@ -279,7 +292,7 @@ Result<nlohmann::json> Worker::receive(std::span<std::byte> payload) {
     return fail(ErrorCode::kEngine, "the worker's reply has a header of {} bytes", head.header_bytes);
   }
   std::string text(head.header_bytes, '\0');
-  if (!receive_all(std::as_writable_bytes(std::span(text)))) return fail(ErrorCode::kEngine, "{}", post_mortem());
+  if (!receive_all(std::as_writable_bytes(std::span(text)))) return lost();
   auto header = parse_bounded_json(text, ErrorCode::kEngine, "the worker's reply");
   if (!header || !header->is_object()) {
     static_cast<void>(end());
@@ -296,7 +309,7 @@ Result<nlohmann::json> Worker::receive(std::span<std::byte> payload) {
     static_cast<void>(end());
     return fail(ErrorCode::kEngine, "the worker's reply has {} bytes, expected {}", head.payload_bytes, payload.size());
   }
-  if (!receive_all(payload)) return fail(ErrorCode::kEngine, "{}", post_mortem());
+  if (!receive_all(payload)) return lost();
   return *std::move(header);
 }
 

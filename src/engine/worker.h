@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,9 @@ class Worker {
   // Starts `program arguments... 3`, descriptor 3 being its end of the socket, in a process group of its own, and waits
   // for its greeting. It ends when this object or this process does. Errors: kEngineMissing, with the last line it
   // wrote to standard error: it cannot be started, ends, is silent for a minute, or speaks another protocol.
-  [[nodiscard]] static Result<Worker> start(const std::string& program, const std::vector<std::string>& arguments);
+  // kInterrupted when `stop` is requested while it is waited for, here or in receive(): it is ended then.
+  [[nodiscard]] static Result<Worker> start(const std::string& program, const std::vector<std::string>& arguments,
+                                            std::stop_token stop = {});
 
   Worker(Worker&& other) noexcept;
   Worker& operator=(Worker&& other) noexcept;
@@ -38,9 +41,13 @@ class Worker {
   [[nodiscard]] Result<nlohmann::json> receive(std::span<std::byte> payload = {});
 
  private:
-  Worker(pid_t process, int socket, int errors) : process_(process), socket_(socket), errors_(errors) {}
+  Worker(pid_t process, int socket, int errors, std::stop_token stop)
+      : process_(process), socket_(socket), errors_(errors), stop_(std::move(stop)) {}
   [[nodiscard]] bool receive_all(std::span<std::byte> out) const;
-  [[nodiscard]] bool wait_for_greeting() const;
+  // False when nothing came within the time (negative: any), or a stop was requested.
+  [[nodiscard]] bool wait_for_bytes(int milliseconds) const;
+  // What a failed receive_all means.
+  [[nodiscard]] tl::unexpected<Error> lost();
   [[nodiscard]] Status greet();
   // Why it is not there any more, in words. Ends it.
   [[nodiscard]] std::string post_mortem();
@@ -51,6 +58,7 @@ class Worker {
   pid_t process_ = -1;
   int socket_ = -1;
   int errors_ = -1;  // what it writes to standard error
+  std::stop_token stop_;
 };
 
 }  // namespace headrace

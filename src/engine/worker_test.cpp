@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "base/testing.h"
 
@@ -43,6 +45,28 @@ TEST(WorkerTest, WhatCannotBeStarted) {
   EXPECT_THAT(shell(message(R"({"protocol": 2})") + "read x <&3"),
               IsError(ErrorCode::kEngineMissing, HasSubstr("speaks protocol 2, expected 1")));
   EXPECT_THAT(shell(message("{}")), IsError(ErrorCode::kEngineMissing, HasSubstr("speaks protocol ?, expected 1")));
+}
+
+// Whether it greets or works: the wait ends soon after, and so does the worker.
+TEST(WorkerTest, AStopEndsTheWait) {
+  for (const bool greets : {false, true}) {
+    std::stop_source stop;
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      stop.request_stop();
+    });
+    auto worker =
+        Worker::start("/bin/sh", {"-c", (greets ? kGreeting : "") + "exec sleep 1000", "worker"}, stop.get_token());
+    if (greets) {
+      ASSERT_OK(worker);
+      const pid_t process = worker->process();
+      EXPECT_THAT(worker->receive(), IsError(ErrorCode::kInterrupted, HasSubstr("interrupted")));
+      EXPECT_EQ(::kill(process, 0), -1);
+    } else {
+      EXPECT_THAT(worker, IsError(ErrorCode::kInterrupted, HasSubstr("interrupted")));
+    }
+    later.join();
+  }
 }
 
 TEST(WorkerTest, DeathIsOneLine) {

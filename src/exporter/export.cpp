@@ -71,7 +71,10 @@ Status check(const ExportOptions& options) {
 // The lengths, ascending and each once, or the default one.
 void settle_lengths(ExportOptions& options, const Model& model) {
   if (options.dynamic_seq) return;
-  if (options.seq.empty()) options.seq = {std::min(kDefaultSeq, model.context_length())};
+  if (options.seq.empty()) {
+    options.seq = {std::min(kDefaultSeq, model.context_length())};
+    if (options.kv.capacity > 0) options.seq[0] = std::min(options.seq[0], options.kv.capacity);
+  }
   std::sort(options.seq.begin(), options.seq.end());
   options.seq.erase(std::unique(options.seq.begin(), options.seq.end()), options.seq.end());
 }

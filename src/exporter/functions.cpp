@@ -216,7 +216,7 @@ Status check(const Model& model, const FunctionOptions& options) {
   if (options.kv.extent == KvExtent::kNone) return {};
   if (options.kv.capacity < options.max_seq || options.kv.capacity > model.context_length())
     return fail(ErrorCode::kOptions,
-                "cache capacity {} is outside {}, the longest input, to {}, the model's context length",
+                "cache capacity {} (--kv) is outside {}, the longest input (--seq), to {}, the model's context length",
                 options.kv.capacity, options.max_seq, model.context_length());
   return {};
 }

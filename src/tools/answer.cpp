@@ -59,8 +59,8 @@ class Shower {
 
 }  // namespace
 
-Result<double> prepare_decoder(Decoder<float>& decoder, int64_t tokens, int64_t more) {
-  const InterruptGuard loading;
+Result<double> prepare_decoder(Decoder<float>& decoder, int64_t tokens, int64_t more, const std::stop_source& stop) {
+  const InterruptGuard loading(stop);
   const auto start = std::chrono::steady_clock::now();
   HR_TRY_STATUS(decoder.prepare(tokens, more));
   if (loading.token().stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");

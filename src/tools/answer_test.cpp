@@ -9,8 +9,8 @@ using ::testing::HasSubstr;
 using testing::IsError;
 using testing::ToyExport;
 
-// The toy's logits are 1 for the next token and 0 for the others: almost surely the next one, and any other as well where
-// it is penalised.
+// The toy's logits are 1 for the next token and 0 for the others: almost surely the next one, and any other as well
+// where it is penalised.
 constexpr SamplingOptions kPenalised{.temperature = 0.1, .repetition_penalty = 1e9, .repetition_window = 1};
 
 TEST(Answer, EveryTokenSoFarIsInTheHistoryWhenTheNextIsChosen) {

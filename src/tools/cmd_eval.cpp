@@ -37,12 +37,27 @@ Result<std::string> contents(const std::string& path) {
   return file.read_text(0, file.size_bytes());
 }
 
+// Ids may stand in several lines, with or without a comma at a line's end.
+std::string one_row(std::string_view lines) {
+  std::string out;
+  for (const char c : lines) {
+    const bool separates = c == '\n' && !out.empty() && out.back() != ',';
+    if (c != '\n' && c != '\r') out += c;
+    if (separates) out += ',';
+  }
+  if (!out.empty() && out.back() == ',' && lines.back() == '\n') out.pop_back();
+  return out;
+}
+
 Result<std::vector<int64_t>> read_tokens(const Typed& typed, const Engine<float>& engine) {
   if (typed.text.empty() == typed.ids.empty()) wrong_usage("--text and --ids: one of them");
   if (!typed.ids.empty()) {
-    HR_TRY(std::string ids, contents(typed.ids));
-    while (!ids.empty() && ids.back() == '\n') ids.pop_back();
-    return parse_tokens(ids);
+    HR_TRY(const std::string ids, contents(typed.ids));
+    try {
+      return parse_tokens(one_row(ids), typed.ids);
+    } catch (const UsageError& error) {  // what is wrong is the file
+      return fail(ErrorCode::kInput, "{}", error.what());
+    }
   }
   HR_TRY(const auto source, export_text_source(typed.directory, engine.manifest()));
   if (!source.tokenizer) return fail(ErrorCode::kInput, "{}: the export has no tokenizer; give --ids", typed.directory);

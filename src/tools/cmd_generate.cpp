@@ -44,6 +44,7 @@ struct Opened {
   std::shared_ptr<Engine<float>> engine;
   std::optional<Decoder<float>> decoder;
   TextSource source;
+  std::stop_source stop;  // of loading and compiling
   double load_seconds{};  // exporting, opening, compiling, weights
 };
 
@@ -97,8 +98,9 @@ Result<std::string> find_export(const std::string& path, std::stop_token stop, O
 Result<Opened> open_all(const TypedGenerate& typed, Output& output) {
   Opened out;
   // Loading may take long: a first Ctrl-C asks it to stop, a second one ends the program.
-  const InterruptGuard loading;
-  const EngineChoice choice = choose_engine(typed.engine);
+  const InterruptGuard loading(out.stop);
+  EngineChoice choice = choose_engine(typed.engine);
+  choice.options.stop = out.stop.get_token();
   const auto start = std::chrono::steady_clock::now();
   HR_TRY(out.directory, find_export(typed.path, loading.token(), output));
   HR_TRY(out.engine, open_engine(choice.kind, out.directory, choice.options));
@@ -134,7 +136,7 @@ Status run_once(Opened& opened, const GenerateRequest& request, Keyboard& keyboa
   options.full_cache_ends = false;
   HR_TRY_STATUS(opened.decoder->check(prompt));
   HR_TRY(const double seconds,
-         prepare_decoder(*opened.decoder, static_cast<int64_t>(prompt.size()), options.max_tokens - 1));
+         prepare_decoder(*opened.decoder, static_cast<int64_t>(prompt.size()), options.max_tokens - 1, opened.stop));
   opened.load_seconds += seconds;
   const bool streaming = !output.json();
   bool started = false;
@@ -173,13 +175,14 @@ Result<Conversation> open_conversation(Opened& opened, const GenerateRequest& re
   HR_TRY(auto out, Conversation::make(*std::move(opened.decoder), *opened.source.tokenizer, opened.source.chat, sampler,
                                       std::move(tools)));
   out.variables = request.variables;
+  out.loading = opened.stop;
   if (request.system) out.add("system", *request.system);
   return out;
 }
 
 // Later turns need other programs than the first one: all are compiled before a person waits for an answer.
 Status prepare_all(Opened& opened, bool caches, Output& output) {
-  const InterruptGuard loading;
+  const InterruptGuard loading(opened.stop);
   const auto start = std::chrono::steady_clock::now();
   for (const EngineProgram& program : opened.engine->programs()) {
     const bool used = caches

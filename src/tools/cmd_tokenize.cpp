@@ -5,6 +5,7 @@
 #include "formats/file.h"
 #include "tokenizer/tokenizer_file.h"
 #include "tools/command.h"
+#include "tools/export_cache.h"
 #include "tools/text.h"
 #include "tools/usage.h"
 
@@ -113,6 +114,7 @@ Result<Tokenizer> open_tokenizer(const std::string& path, Output& output) {
   if (fs::is_directory(path, error) && !fs::exists(fs::path(path) / "config.json", error))
     for (const char* name : {"tokenizer.json", "vocabulary.json"})
       if (const fs::path file = fs::path(path) / name; fs::exists(file, error)) return load_tokenizer(file.string());
+  if (is_export(path)) return fail(ErrorCode::kInput, "{}: the export has no tokenizer", path);
   if (path.ends_with(".json") && !path.ends_with(".index.json")) return load_tokenizer(path);
   Warnings warnings;
   HR_TRY(const Checkpoint checkpoint, open_checkpoint(path, warnings));

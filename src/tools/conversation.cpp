@@ -48,7 +48,7 @@ Result<Conversation::Turn> Conversation::answer_messages(const AnswerOptions& op
   // So that compiling is not in the times.
   if (held_.empty()) {
     HR_TRY(turn.prepare_seconds,
-           prepare_decoder(decoder_, static_cast<int64_t>(turn.prompt.size()), options.max_tokens - 1));
+           prepare_decoder(decoder_, static_cast<int64_t>(turn.prompt.size()), options.max_tokens - 1, loading));
   }
   auto answered = answer(decoder_, tokenizer_, sampler_, fresh, held_, options);
   if (!answered) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ class Conversation {
 
   // Variables for the template, such as enable_thinking.
   ChatJson variables = ChatJson::object();
+
+  std::stop_source loading = {};  // what an interrupt while programs are compiled goes to
 
   void add(std::string_view role, std::string_view content);
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <utility>
 
 namespace headrace::tools {
 
@@ -28,8 +29,9 @@ sigset_t signals_to_wait_for() {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard()
-    : signals_(signals_to_wait_for()),
+InterruptGuard::InterruptGuard(std::stop_source source)
+    : source_(std::move(source)),
+      signals_(signals_to_wait_for()),
       signal_fd_(signalfd(-1, &signals_, SFD_CLOEXEC)),
       end_fd_(eventfd(0, EFD_CLOEXEC)) {
   // Without the descriptors signals keep their usual effect, which an export survives too.

@@ -11,7 +11,8 @@ namespace headrace::tools {
 class InterruptGuard {
  public:
   // Make it before the work starts threads: they inherit the blocked signals, and one thread of ours waits for them.
-  InterruptGuard();
+  // The requests go to `source`, which guards that follow each other may share.
+  explicit InterruptGuard(std::stop_source source = {});
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard(InterruptGuard&&) = delete;

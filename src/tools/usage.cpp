@@ -92,14 +92,14 @@ std::vector<std::string> parse_list(std::string_view option, std::string_view te
   return out;
 }
 
-std::vector<int64_t> parse_tokens(std::string_view text) {
+std::vector<int64_t> parse_tokens(std::string_view text, std::string_view option) {
   std::vector<int64_t> ids;
   if (trim(text).empty()) return ids;
   for (const std::string_view item : split(text)) {
     if (trim(item).empty())
-      wrong_usage("--tokens: item {} is empty; write ids with commas between, as in 504,3575", ids.size() + 1);
-    ids.push_back(parse_integer("--tokens", trim(item), std::numeric_limits<int64_t>::min(),
-                                std::numeric_limits<int64_t>::max()));
+      wrong_usage("{}: item {} is empty; write ids with commas between, as in 504,3575", option, ids.size() + 1);
+    ids.push_back(
+        parse_integer(option, trim(item), std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
   }
   return ids;
 }

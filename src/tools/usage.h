@@ -37,6 +37,6 @@ template <class... Args>
 [[nodiscard]] std::vector<std::string> parse_list(std::string_view option, std::string_view text);
 
 // Token ids, comma-separated. An empty text is an empty list: whether that and each id fit is for the function to say.
-[[nodiscard]] std::vector<int64_t> parse_tokens(std::string_view text);
+[[nodiscard]] std::vector<int64_t> parse_tokens(std::string_view text, std::string_view option = "--tokens");
 
 }  // namespace headrace::tools

@@ -43,6 +43,7 @@ class Checker {
     unique("functions", manifest_.functions, [](const auto& f) { return f.name; });
     for (size_t i = 0; i < manifest_.functions.size(); ++i)
       check_function(manifest_.functions[i], fmt::format("functions[{}]", i));
+    if (manifest_.kv) check_kv(*manifest_.kv);
     if (!texts_.contains(manifest_.module_file)) fault("module: '{}' is not one of texts", manifest_.module_file);
     if (const auto& t = manifest_.tokenizer; t && t->pieces_file && !texts_.contains(*t->pieces_file))
       fault("tokenizer.pieces: '{}' is not one of texts", *t->pieces_file);
@@ -116,6 +117,53 @@ class Checker {
     if (archive != archives_.end() && (!end || *end > archive->second))
       fault("parameters[{}]: ends past the {} bytes of '{}'", i, archive->second, *p.file);
     if (!is_xxh3(*p.xxh3)) fault("parameters[{}].xxh3: not 32 lower-case hex digits", i);
+  }
+
+  void check_kv(const ManifestKv& kv) {
+    const auto word = [&](std::string_view field, std::string_view value,
+                          std::initializer_list<std::string_view> known) {
+      if (std::ranges::find(known, value) == known.end())
+        fault("kv.{}: '{}', expected {}", field, value, fmt::join(known, " or "));
+    };
+    word("extent", kv.extent, {"concat", "static"});
+    word("local", kv.local, {"same", "ring"});
+    word("storage", kv.storage, {"args", "globals"});
+    if (kv.capacity < 1 || kv.capacity > INT32_MAX) fault("kv.capacity: {}, expected 1 to {}", kv.capacity, INT32_MAX);
+    if (kv.batch < 1) fault("kv.batch: {}, expected 1 or more", kv.batch);
+    // What is wrong with one layer is so with all.
+    const size_t before = faults_.size();
+    for (size_t i = 0; i < kv.layers.size() && faults_.size() == before; ++i) check_kv_layer(kv, i);
+    for (const ManifestFunction& f : manifest_.functions)
+      for (const ManifestArgument& argument : f.arguments)
+        if (faults_.size() == before) check_cache(kv, f, argument);
+  }
+
+  void check_kv_layer(const ManifestKv& kv, size_t i) {
+    const ManifestKvLayer& layer = kv.layers[i];
+    if (layer.heads < 1 || layer.key_width < 1 || layer.value_width < 1 || layer.window < 0)
+      return fault("kv.layers[{}]: heads {}, widths {} and {}, window {}", i, layer.heads, layer.key_width,
+                   layer.value_width, layer.window);
+    const bool is_ring = kv.local == "ring" && layer.window > 0;
+    if (layer.slots && !is_ring && *layer.slots != kv.capacity)
+      fault("kv.layers[{}].slots: {}, and the capacity is {}", i, *layer.slots, kv.capacity);
+    if (!layer.slots && (kv.extent == "static" || is_ring)) fault("kv.layers[{}].slots: null, expected a number", i);
+  }
+
+  // `cache.<layer>.k` and `.v` are what kv says of the layer.
+  void check_cache(const ManifestKv& kv, const ManifestFunction& f, const ManifestArgument& cache) {
+    for (const ManifestKvLayer& layer : kv.layers) {
+      const bool is_key = cache.name == fmt::format("cache.{}.k", layer.layer);
+      if (cache.kind != ValueKind::kCache || (!is_key && cache.name != fmt::format("cache.{}.v", layer.layer)))
+        continue;
+      const Dim slots = layer.slots ? Dim(*layer.slots) : Dim::symbol("past");
+      const Shape expected{kv.batch, layer.heads, slots, is_key ? layer.key_width : layer.value_width};
+      if (cache.shape != expected || cache.dtype != kv.dtype)
+        fault("function '{}': '{}' is {}{}, and kv says {}{}", f.name, cache.name, name(cache.dtype),
+              to_string(cache.shape), name(kv.dtype), to_string(expected));
+      return;
+    }
+    if (cache.kind == ValueKind::kCache && cache.name.starts_with("cache.") && cache.name != "cache.positions")
+      fault("function '{}': kv has no layer for '{}'", f.name, cache.name);
   }
 
   // A target's values for some of the function's symbols.

@@ -109,6 +109,28 @@ TEST_P(BadManifestTest, IsRefused) {
   EXPECT_THAT(from_json(json.dump()), IsError(ErrorCode::kManifest, HasSubstr(GetParam().message)));
 }
 
+// A function with static caches for 64 tokens, as kv says; its kv.
+Json& with_kv(Json& j) {
+  Manifest m = example();
+  m.kv = ManifestKv{.extent = "static",
+                    .capacity = 64,
+                    .local = "same",
+                    .storage = "args",
+                    .dtype = DType::kF32,
+                    .batch = 1,
+                    .layers = {{.layer = 0, .heads = 1, .key_width = 4, .value_width = 4, .slots = 64}}};
+  m.functions[0].arguments[1] = {"cache.0.k", ValueKind::kCache, DType::kF32, {1, 1, 64, 4}};
+  m.functions[0].targets.xla[0].arguments[1] = "cache.0.k";
+  j = Json::parse(to_json(m).value());
+  return j["kv"];
+}
+
+TEST(Manifest, CachesAreWhatKvSays) {
+  Json json;
+  with_kv(json);
+  EXPECT_OK(from_json(json.dump()));
+}
+
 const BadManifest kBadManifests[] = {
     {"format", [](Json& j) { j["format"] = "other"; }, "format is not \"headrace.manifest\""},
     {"version", [](Json& j) { j["version"] = 2; }, "version 2, this build reads version 1"},
@@ -126,6 +148,17 @@ const BadManifest kBadManifests[] = {
     {"symbol", [](Json& j) { j["functions"][0]["symbols"].erase(1); }, "'tokens' uses unknown symbol 'seq'"},
     {"symbol_range", [](Json& j) { j["functions"][0]["symbols"][0]["min"] = 99; }, "min 99 above max 32"},
     {"state", [](Json& j) { j["functions"][0]["state"][0]["argument"] = 2; }, "pair (2, 1) is out of range"},
+    {"kv_extent", [](Json& j) { with_kv(j)["extent"] = "../x"; }, "kv.extent: '../x', expected concat or static"},
+    {"kv_local", [](Json& j) { with_kv(j)["local"] = ""; }, "kv.local: '', expected same or ring"},
+    {"kv_storage", [](Json& j) { with_kv(j)["storage"] = "disk"; }, "kv.storage: 'disk', expected args or globals"},
+    {"kv_capacity", [](Json& j) { with_kv(j)["capacity"] = 200; }, "kv.layers[0].slots: 64, and the capacity is 200"},
+    {"kv_capacity_range", [](Json& j) { with_kv(j)["capacity"] = int64_t{1} << 62; },
+     "kv.capacity: 4611686018427387904"},
+    {"kv_batch", [](Json& j) { with_kv(j)["batch"] = -1; }, "kv.batch: -1"},
+    {"kv_layers", [](Json& j) { with_kv(j)["layers"] = Json::array(); }, "kv has no layer for 'cache.0.k'"},
+    {"kv_heads", [](Json& j) { with_kv(j)["layers"][0]["heads"] = 2; }, "'cache.0.k' is f32[1, 1, 64, 4], and kv says"},
+    {"kv_width", [](Json& j) { with_kv(j)["layers"][0]["key_width"] = -1; }, "kv.layers[0]: heads 1, widths -1 and 4"},
+    {"kv_slots", [](Json& j) { with_kv(j)["layers"][0]["slots"] = nullptr; }, "kv.layers[0].slots: null"},
     {"state_twice",
      [](Json& j) {
        j["functions"][0]["state"] = {{{"argument", 1}, {"result", 1}}, {{"argument", 0}, {"result", 1}}};
@@ -137,13 +170,25 @@ const BadManifest kBadManifests[] = {
                                                               {{"argument", 1}, {"result", 0}}};
      },
      "donations: pair (1, 0) shares a side with another"},
-    {"xla_symbol", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"sq", 8}}; },
+    {"xla_symbol",
+     [](Json& j) {
+       j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"sq", 8}};
+     },
      "targets.xla[0].symbols: 'sq' is not one of the function's"},
-    {"iree_symbol", [](Json& j) { j["functions"][0]["targets"]["iree"][0]["symbols"] = {{"sq", 8}}; },
+    {"iree_symbol",
+     [](Json& j) {
+       j["functions"][0]["targets"]["iree"][0]["symbols"] = {{"sq", 8}};
+     },
      "targets.iree[0].symbols: 'sq' is not one of the function's"},
-    {"symbol_zero", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"past", 0}}; },
+    {"symbol_zero",
+     [](Json& j) {
+       j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"past", 0}};
+     },
      "symbols: 'past' is 0, expected 1 to 32"},
-    {"symbol_beyond", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"seq", 9}}; },
+    {"symbol_beyond",
+     [](Json& j) {
+       j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"seq", 9}};
+     },
      "symbols: 'seq' is 9, expected 1 to 8"},
     {"xla_arguments", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["arguments"] = {"tokens"}; },
      "not the function's arguments"},

@@ -131,3 +131,33 @@ def test_real_tokens_of_a_known_prompt(real_model, tmp_path):
                     len(golden["greedy"]), "--ignore-eos", "--json")
     assert done.json["tokens"] == golden["greedy"]
     assert done.json["prompt_text"] == golden["text"]
+
+
+def test_a_manifest_that_tells_other_caches_than_the_module_has(toy, tmp_path):
+    """Contracts that would load, run and give other tokens."""
+    out = tmp_path / "out"
+    assert headrace("export", toy, "-o", out, "--functions", "prefill,decode", "--seq", "8", "--kv", "static:16", "--quiet").code == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    decode = next(i for i, f in enumerate(manifest["functions"]) if f["name"] == "decode")
+
+    def spoilt(change, part):
+        copy = json.loads(json.dumps(manifest))
+        change(copy)
+        (out / "manifest.json").write_text(json.dumps(copy))
+        done = headrace("generate", out, "--tokens", "5", "--max-tokens", "2")
+        assert done.code == 1 and part in done.err and len(done.err.splitlines()) == 1, done.err
+
+    def swap(copy):
+        pairs = copy["functions"][decode]["state"]
+        pairs[0]["result"], pairs[1]["result"] = pairs[1]["result"], pairs[0]["result"]
+
+    spoilt(swap, "function 'decode': state: not the pairs of the module")
+    spoilt(lambda copy: copy["kv"].update(capacity=12), "the capacity is 12")
+
+
+def test_a_small_cache_needs_no_length(toy, tmp_path):
+    """The default length is what the caches hold, if that is less than usual."""
+    for functions in ("decode", "prefill,decode"):
+        out = tmp_path / functions
+        assert headrace("export", toy, "-o", out, "--functions", functions, "--kv", "static:8", "--quiet").code == 0
+        assert headrace("generate", out, "--tokens", "5,6", "--max-tokens", "3").code == 0

@@ -160,6 +160,22 @@ def test_the_worker_ends_with_its_owner(headrace_bin, environment, long_export, 
     assert wait_until_gone(worker)
 
 
+def test_an_interrupt_ends_a_compilation(headrace_bin, environment, make_export, tmp_path):
+    """One line, nothing left, long before the compiler would be done."""
+    export = make_export(ZOO / "gemma3/gemma3.f32.gguf", 24, "iree")
+    process = subprocess.Popen([headrace_bin, "generate", export, "--tokens", "1", "--engine", "iree", "--quiet"],
+                               env={**environment, "XDG_CACHE_HOME": str(tmp_path)}, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while not list(tmp_path.rglob(".partial-*")) and time.monotonic() < end:
+        time.sleep(0.01)
+    (worker,) = children(process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1 and said.startswith("error: ") and "interrupted" in said and len(said.splitlines()) == 1, said
+    assert wait_until_gone(worker)
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
 def test_nothing_is_left_of_a_compilation_that_is_stopped(headrace_bin, environment, make_export, tmp_path):
     export = make_export(ZOO / "gemma3/gemma3.f32.gguf", 24, "iree")
     process = subprocess.Popen([headrace_bin, "run", export, "score", "--tokens", "1", "--engine", "iree"],
