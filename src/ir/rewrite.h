@@ -20,7 +20,8 @@ struct RewriteSite {
 using RewriteRule = std::function<Result<std::vector<ValueId>>(GraphBuilder&, const RewriteSite&)>;
 
 // Copies what the results need (dead nodes are not copied), applying `rule` to every node but inputs. Regions of
-// nodes that it keeps are rewritten too; a rule that replaces a node with regions sees to them itself. `retype` maps input types. Returns `graph` itself when nothing changed.
+// nodes that it keeps are rewritten too; a rule that replaces a node with regions sees to them itself. `retype` maps
+// input types. Returns `graph` itself when nothing changed.
 [[nodiscard]] Result<GraphPtr> rewrite(const GraphPtr& graph, const RewriteRule& rule,
                                        const std::function<Type(const Type&)>& retype = {});
 

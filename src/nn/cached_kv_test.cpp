@@ -140,8 +140,7 @@ TEST(CachedKv, ALayerThatSharesKeysSeesItsOwnersAndKeepsNone) {
       caches.assign(with.begin() + 2, with.end());
       alone.assign(single.begin() + 1, single.end());
       ASSERT_EQ(caches.size(), alone.size());
-      for (size_t i = 0; i < caches.size(); ++i)
-        EXPECT_TRUE(same_values(caches[i], alone[i])) << i;
+      for (size_t i = 0; i < caches.size(); ++i) EXPECT_TRUE(same_values(caches[i], alone[i])) << i;
     }
   }
 }
