@@ -2,6 +2,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <thread>
 
 #include "tools/chat_session.h"
 #include "tools/command.h"
@@ -76,7 +77,7 @@ Json to_json(const Opened& opened, const PieceText& pieces, const std::vector<in
 }
 
 // The directory to open: the path itself, or an export of the checkpoint it names.
-Result<std::string> find_export(const std::string& path, std::stop_token stop, Output& output) {
+Result<std::string> find_export(const std::string& path, const std::stop_token& stop, Output& output) {
   if (is_export(path)) return path;
   ExportOptions options{.model_path = path, .directory = {}};
   options.functions = {"prefill", "chunk", "decode"};
@@ -87,12 +88,21 @@ Result<std::string> find_export(const std::string& path, std::stop_token stop, O
     return options.directory;
   }
   output.note("exporting {} to {}", path, options.directory);
-  Warnings warnings;
-  HR_TRY(const ExportReport report,
-         export_model(options, {.progress = {}, .dump = {}, .stop = std::move(stop)}, warnings));
-  output.warnings(warnings);
-  output.note("exported in {}", duration_text(report.total_seconds));
-  return options.directory;
+  for (bool waiting = false;; waiting = true) {
+    Warnings warnings;
+    const auto report = export_model(options, {.progress = {}, .dump = {}, .stop = stop}, warnings);
+    if (report) {
+      output.warnings(warnings);
+      output.note("exported in {}", duration_text(report->total_seconds));
+      return options.directory;
+    }
+    if (report.error().code != ErrorCode::kBusy) return fail(report.error());
+    // Its lock ends with it: either the export is there then, or it is for this process to make.
+    if (!waiting) output.note("another process makes the same export: waiting for it");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while another process exported");
+    if (is_export(options.directory)) return options.directory;
+  }
 }
 
 Result<Opened> open_all(const TypedGenerate& typed, Output& output) {

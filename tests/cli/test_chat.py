@@ -99,6 +99,16 @@ def test_the_second_turn_reuses_what_is_held(model, cache):
     assert fresh["tokens"] == second["tokens"]
 
 
+def test_several_at_once_make_one_export(model, tmp_path):
+    """Who finds another one exporting waits for it."""
+    cache = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    runs = [subprocess.Popen([PROGRAM, "generate", model, "--prompt", "AC", "--max-tokens", "2"], env=cache, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    results = [(run.communicate(timeout=60), run.returncode) for run in runs]
+    assert [code for _, code in results] == [0] * 4, results
+    assert len({out for (out, _), _ in results}) == 1
+
+
 def test_a_checkpoint_that_changed_is_exported_again(tmp_path):
     """A directory of safetensors whose file is written over in place."""
     cache = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
