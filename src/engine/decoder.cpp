@@ -71,6 +71,12 @@ bool Decoder<F>::chooses_tokens() const {
 }
 
 template <class F>
+bool Decoder<F>::is_end(int64_t token) const {
+  const auto& tokenizer = manifest().tokenizer;
+  return tokenizer && std::ranges::count(tokenizer->eos, token) != 0;
+}
+
+template <class F>
 void Decoder<F>::clear() {
   caches_.clear();
   text_.clear();
@@ -264,8 +270,7 @@ template <class F>
 std::optional<StopReason> end_after(int64_t token, size_t count, const Decoder<F>& decoder,
                                     const ContinueOptions<F>& options) {
   const bool goes_on = !options.on_token || options.on_token(token);
-  const auto& tokenizer = decoder.manifest().tokenizer;
-  if (options.stop_at_eos && tokenizer && std::ranges::count(tokenizer->eos, token) != 0) return StopReason::kEos;
+  if (options.stop_at_eos && decoder.is_end(token)) return StopReason::kEos;
   if (!goes_on) return StopReason::kCaller;
   if (static_cast<int64_t>(count) >= options.max_tokens) return StopReason::kMaxTokens;
   const bool may_end = options.full_cache_ends || !decoder.has_caches();

@@ -61,6 +61,8 @@ class Decoder {
   [[nodiscard]] bool has_caches() const { return !score_; }
   // True: the programs choose the next token, so that there are no logits.
   [[nodiscard]] bool chooses_tokens() const;
+  // One of the tokenizer's end ids.
+  [[nodiscard]] bool is_end(int64_t token) const;
   [[nodiscard]] int64_t length() const { return length_; }
   // Time spent in the engine so far, reading results included.
   [[nodiscard]] double engine_seconds() const { return engine_seconds_; }

@@ -46,7 +46,7 @@ Result<std::vector<ValueId>> copy_into(GraphBuilder& builder, const Module& modu
       regions.push_back(std::move(fresh));
     }
     builder.set_place(graph, i);
-    HR_TRY(const ValueId first, builder.add(*node.op, std::move(operands), node.attrs, std::move(regions)));
+    HR_TRY(const ValueId first, builder.copy(graph, i, std::move(operands), std::move(regions)));
     for (uint32_t r = 0; r < node.results.size(); ++r) values[i].push_back({.node = first.node, .result = r});
   }
   std::vector<ValueId> results;

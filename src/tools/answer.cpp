@@ -74,10 +74,6 @@ Result<Answer> answer(Decoder<float>& decoder, const std::optional<Tokenizer>& t
   Status shown;
   HR_CHECK(options.max_tokens > 0);
   history.insert(history.end(), fresh.begin(), fresh.end());
-  const auto is_end = [&](int64_t id) {
-    const auto& known = decoder.manifest().tokenizer;
-    return options.stop_at_ends && known && std::ranges::count(known->eos, id) != 0;
-  };
   ContinueOptions<float> continued{.max_tokens = options.max_tokens,
                                    .stop_at_eos = options.stop_at_ends,
                                    .full_cache_ends = options.full_cache_ends};
@@ -90,7 +86,7 @@ Result<Answer> answer(Decoder<float>& decoder, const std::optional<Tokenizer>& t
     note_last();
     last = id;
     if (options.on_token) options.on_token(id);
-    if (is_end(id)) return true;
+    if (options.stop_at_ends && decoder.is_end(id)) return true;
     const auto wanted = shower.push(id);
     if (!wanted) shown = fail(wanted.error());
     return wanted && *wanted && !shower.stopped() && (!options.go_on || options.go_on());

@@ -133,9 +133,10 @@ class Checker {
     // What is wrong with one layer is so with all.
     const size_t before = faults_.size();
     for (size_t i = 0; i < kv.layers.size() && faults_.size() == before; ++i) check_kv_layer(kv, i);
+    const auto shapes = cache_shapes(kv);
     for (const ManifestFunction& f : manifest_.functions)
       for (const ManifestArgument& argument : f.arguments)
-        if (faults_.size() == before) check_cache(kv, f, argument);
+        if (faults_.size() == before) check_cache(kv, shapes, f, argument);
   }
 
   void check_kv_layer(const ManifestKv& kv, size_t i) {
@@ -149,21 +150,28 @@ class Checker {
     if (!layer.slots && (kv.extent == "static" || is_ring)) fault("kv.layers[{}].slots: null, expected a number", i);
   }
 
-  // `cache.<layer>.k` and `.v` are what kv says of the layer.
-  void check_cache(const ManifestKv& kv, const ManifestFunction& f, const ManifestArgument& cache) {
+  // `cache.<layer>.k` and `.v` by their names.
+  static std::unordered_map<std::string, Shape> cache_shapes(const ManifestKv& kv) {
+    std::unordered_map<std::string, Shape> out;
     for (const ManifestKvLayer& layer : kv.layers) {
-      const bool is_key = cache.name == fmt::format("cache.{}.k", layer.layer);
-      if (cache.kind != ValueKind::kCache || (!is_key && cache.name != fmt::format("cache.{}.v", layer.layer)))
-        continue;
       const Dim slots = layer.slots ? Dim(*layer.slots) : Dim::symbol("past");
-      const Shape expected{kv.batch, layer.heads, slots, is_key ? layer.key_width : layer.value_width};
-      if (cache.shape != expected || cache.dtype != kv.dtype)
-        fault("function '{}': '{}' is {}{}, and kv says {}{}", f.name, cache.name, name(cache.dtype),
-              to_string(cache.shape), name(kv.dtype), to_string(expected));
-      return;
+      out.emplace(fmt::format("cache.{}.k", layer.layer), Shape{kv.batch, layer.heads, slots, layer.key_width});
+      out.emplace(fmt::format("cache.{}.v", layer.layer), Shape{kv.batch, layer.heads, slots, layer.value_width});
     }
-    if (cache.kind == ValueKind::kCache && cache.name.starts_with("cache.") && cache.name != "cache.positions")
+    return out;
+  }
+
+  void check_cache(const ManifestKv& kv, const std::unordered_map<std::string, Shape>& shapes,
+                   const ManifestFunction& f, const ManifestArgument& cache) {
+    if (cache.kind != ValueKind::kCache) return;
+    const auto expected = shapes.find(cache.name);
+    if (expected != shapes.end()) {
+      if (cache.shape != expected->second || cache.dtype != kv.dtype)
+        fault("function '{}': '{}' is {}{}, and kv says {}{}", f.name, cache.name, name(cache.dtype),
+              to_string(cache.shape), name(kv.dtype), to_string(expected->second));
+    } else if (cache.name.starts_with("cache.") && cache.name != "cache.positions") {
       fault("function '{}': kv has no layer for '{}'", f.name, cache.name);
+    }
   }
 
   // A target's values for some of the function's symbols.

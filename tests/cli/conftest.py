@@ -1,16 +1,14 @@
 """Runs the real program: HEADRACE_BIN, or one of the usual build folders."""
 
-import fcntl
 import hashlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import termios
-import time
 
 import pytest
+from full_pipe import FullPipe
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import fixkit  # noqa: E402
@@ -42,27 +40,17 @@ class Done:
 
 class HalfWay:
     """The program standing still while it writes weights: the pipe it tells its progress into is full but for one line, so that
-    it waits with the second (25, 50, 75, 100 %) until go_on(). Whatever the machine does meanwhile, it is not done."""
+    it waits with the second (25, 50, 75, 100 %) until go_on(). Lines come every 100 ms at most: give it a second's work."""
 
     def __init__(self, *arguments):
-        self.reader, writer = os.pipe()
-        size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
-        self.filled = size - 55  # a line has 30 to 55 bytes
-        os.write(writer, b"\n" * self.filled)
+        self.pipe = FullPipe(55)  # a line has 30 to 55 bytes
         self.process = subprocess.Popen([PROGRAM, *map(str, arguments), "--progress", "plain"], stdout=subprocess.DEVNULL,
-                                        stderr=writer)
-        os.close(writer)
-        end = time.monotonic() + 120
-        while self.waiting() == self.filled:
-            assert time.monotonic() < end and self.process.poll() is None
-            time.sleep(0.002)
-
-    def waiting(self):
-        return int.from_bytes(fcntl.ioctl(self.reader, termios.FIONREAD, bytes(4)), sys.byteorder)
+                                        stderr=self.pipe.writer)
+        self.pipe.wait_until_used(self.process)
 
     def go_on(self):
         """To its end: the exit code, and the lines it wrote besides its progress."""
-        with open(self.reader, encoding="utf-8") as reader:
+        with open(self.pipe.reader, encoding="utf-8") as reader:
             lines = reader.read().splitlines()
         return self.process.wait(120), [line for line in lines if line and not line.startswith("weights: ")]
 

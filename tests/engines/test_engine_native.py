@@ -1,18 +1,16 @@
 """`headrace run` and `headrace generate` on the three engines: tiny models, the worker's life, what engines say."""
 
-import fcntl
 import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
-import termios
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from full_pipe import FullPipe
 
 ZOO = Path(__file__).resolve().parents[2] / "testdata/zoo"
 ENGINES = ["interp", "xla", "iree"]
@@ -105,20 +103,12 @@ def children(process):
 
 def start_generating(headrace_bin, environment, export):
     """A `headrace generate` that has begun, and its worker."""
-    # The pipe for its text takes a few bytes: it is in the middle until they are read, whatever the machine does.
-    reader, writer = os.pipe()
-    size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
-    os.write(writer, b"\n" * (size - 16))
+    pipe = FullPipe(16)
     process = subprocess.Popen([headrace_bin, "generate", export, "--tokens", "1,2,3", "--max-tokens", "250", "--ignore-eos",
-                                "--engine", "iree"], env=environment, stdout=writer, stderr=subprocess.PIPE)
-    os.close(writer)
-    waiting = lambda: int.from_bytes(fcntl.ioctl(reader, termios.FIONREAD, bytes(4)), sys.byteorder)  # noqa: E731
-    end = time.monotonic() + 60
-    while waiting() == size - 16:
-        assert time.monotonic() < end and process.poll() is None
-        time.sleep(0.01)
+                                "--engine", "iree"], env=environment, stdout=pipe.writer, stderr=subprocess.PIPE)
+    pipe.wait_until_used(process)
     (worker,) = children(process)
-    process.stdout = open(reader, "rb")
+    process.stdout = open(pipe.reader, "rb")
     return process, worker
 
 
