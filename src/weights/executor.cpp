@@ -29,6 +29,7 @@ using executor_detail::Segment;
 // Enough for the disk to start on; a smaller number only costs system calls.
 constexpr uint64_t kWritebackBytes = uint64_t{8} << 20;
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
+constexpr uint64_t kProgressBytes = uint64_t{64} << 20;
 constexpr std::align_val_t kAlignment{64};
 
 struct AlignedDelete {
@@ -233,8 +234,10 @@ class Run {
   void report(bool always) {
     if (!options_.progress) return;
     const auto now = std::chrono::steady_clock::now();
-    if (!always && now - last_report_ < kProgressInterval) return;
+    const bool is_due = now - last_report_ >= kProgressInterval || done_bytes_ - reported_bytes_ >= kProgressBytes;
+    if (!always && !is_due) return;
     last_report_ = now;
+    reported_bytes_ = done_bytes_;
     options_.progress(done_bytes_, plan_.total_bytes);
   }
 
@@ -292,6 +295,7 @@ class Run {
   uint64_t done_bytes_ = 0;
   uint64_t dirty_begin_ = 0;
   uint64_t dirty_end_ = 0;
+  uint64_t reported_bytes_ = 0;
   std::chrono::steady_clock::time_point last_report_;
 };
 

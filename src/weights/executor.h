@@ -24,8 +24,8 @@ struct ExecutorOptions {
   int jobs = 0;  // threads; 0 = one a core
   // Stops the work soon after it becomes true; may be set by a signal handler. Null = cannot be stopped.
   const std::atomic<bool>* stop = nullptr;
-  // Bytes written so far and in all: at the start, at most every 100 ms, and at the end; never from two threads at
-  // once.
+  // Bytes written so far and in all: at the start, after each 100 ms or 64 MiB, and at the end; never from two threads
+  // at once.
   std::function<void(uint64_t written_bytes, uint64_t total_bytes)> progress = nullptr;
   std::span<const Step> steps = step_table();
   std::function<void()> before_read = nullptr;  // called before each chunk is read; for tests

@@ -315,6 +315,21 @@ TEST_F(ExecutorTest, ProgressRisesToTheTotal) {
   EXPECT_EQ(seen.back(), written.bytes.size());
 }
 
+// So that a quick disk's progress has steps too.
+TEST_F(ExecutorTest, ProgressIsToldEach64MiB) {
+  Module module;
+  add_parameter(module,
+                {.sources = {}, .steps = {kCounting}, .outputs = {{"many", Type{DType::kF32, {1 << 16, 1 << 10}}}}});
+  const auto steps = steps_with_tests_own();
+  ASSERT_OK_AND_ASSIGN(const std::vector<ArchivePlan> plans, plan_archives(module, {}));
+  Warnings warnings;
+  std::vector<uint64_t> seen;
+  const auto progress = [&](uint64_t done, uint64_t) { seen.push_back(done); };
+  ASSERT_OK(hash_archive(plans.front(), module, {}, {.jobs = 2, .progress = progress, .steps = steps}, warnings));
+  ASSERT_GE(seen.size(), 4U);
+  for (size_t i = 1; i < seen.size(); ++i) EXPECT_LE(seen[i] - seen[i - 1], (uint64_t{64} << 20) + kMaxBufferBytes);
+}
+
 TEST_F(ExecutorTest, FreeSpaceIsCheckedBeforeWriting) {
   Module module;
   const int64_t rows = int64_t{1} << 40;

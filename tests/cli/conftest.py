@@ -40,7 +40,7 @@ class Done:
 
 class HalfWay:
     """The program standing still while it writes weights: the pipe it tells its progress into is full but for one line, so that
-    it waits with the second (25, 50, 75, 100 %) until go_on(). Lines come every 100 ms at most: give it a second's work."""
+    it waits with the second (25, 50, 75, 100 %) until go_on(). Progress is told each 64 MiB: give it 300 MB or more."""
 
     def __init__(self, *arguments):
         self.pipe = FullPipe(55)  # a line has 30 to 55 bytes

@@ -136,8 +136,8 @@ LAYER = {"input_layernorm": (1,), "post_attention_layernorm": (1,), "self_attn.q
 
 
 def large_llama(directory):
-    """1.6 GB of zeros in two shards, sparse; the second holds nearly all."""
-    width, hidden = 64, 2**21
+    """400 MB of zeros in two shards, sparse; the second holds nearly all."""
+    width, hidden = 64, 2**19
     config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": width, "intermediate_size": hidden,
               "num_hidden_layers": 1, "num_attention_heads": 4, "num_key_value_heads": 4, "head_dim": 16, "rms_norm_eps": 1e-5,
               "max_position_embeddings": 64, "hidden_act": "silu", "tie_word_embeddings": True, "vocab_size": 48,

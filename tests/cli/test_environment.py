@@ -216,8 +216,8 @@ def test_closed_streams_do_not_end_up_in_files(toy, tmp_path):
 
 @pytest.mark.parametrize("change", ["cut", "replaced", "removed and written again"])
 def test_source_changes_while_it_is_exported(change, earlier, tmp_path):
-    """1.6 GB of zeros, changed when the export has written a part of the weights; it stands still meanwhile."""
-    path = write_zeros(tmp_path / "big.gguf", layers=16, hidden=2**18)
+    """400 MB of zeros, changed when the export has written a part of the weights; it stands still meanwhile."""
+    path = write_zeros(tmp_path / "big.gguf", layers=4, hidden=2**18)
     before = tree(earlier)
 
     def alter():
