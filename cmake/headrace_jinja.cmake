@@ -5,17 +5,22 @@ option(HEADRACE_CHAT_TEMPLATES "Render chat templates; needs cargo. Without, the
 set(HEADRACE_JINJA_DIR ${PROJECT_BINARY_DIR}/jinja CACHE PATH "Where cargo builds the template engine")
 
 if(HEADRACE_CHAT_TEMPLATES)
-  find_program(CARGO_PROGRAM NAMES cargo PATHS $ENV{HOME}/.cargo/bin)
+  if(NOT CARGO_PROGRAM)
+    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/find_cargo.sh
+      OUTPUT_VARIABLE found_cargo OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(CARGO_PROGRAM "${found_cargo}" CACHE FILEPATH "Builds the template engine, with the rustc beside it" FORCE)
+  endif()
   mark_as_advanced(CARGO_PROGRAM)
   if(NOT CARGO_PROGRAM)
-    message(FATAL_ERROR "cargo is not there: install it (Debian: cargo-web), or give -D HEADRACE_CHAT_TEMPLATES=OFF to do without chat templates")
+    message(FATAL_ERROR "no cargo of version 1.71 or newer that works: install one (Debian: cargo-web), or give -D HEADRACE_CHAT_TEMPLATES=OFF to do without chat templates")
   endif()
+  cmake_path(GET CARGO_PROGRAM PARENT_PATH cargo_folder)
   set(jinja_source ${PROJECT_SOURCE_DIR}/src/tokenizer/jinja_rs)
   set(HEADRACE_JINJA_LIBRARY ${HEADRACE_JINJA_DIR}/release/libheadrace_jinja.a)
   file(GLOB jinja_sources CONFIGURE_DEPENDS ${jinja_source}/src/*.rs)
   add_custom_command(
     OUTPUT ${HEADRACE_JINJA_LIBRARY}
-    COMMAND ${CARGO_PROGRAM} build --quiet --release --locked
+    COMMAND ${CMAKE_COMMAND} -E env RUSTC=${cargo_folder}/rustc ${CARGO_PROGRAM} build --quiet --release --locked
       --manifest-path ${jinja_source}/Cargo.toml --target-dir ${HEADRACE_JINJA_DIR}
     # cargo leaves a library alone that is up to date; ours must be newer than its sources.
     COMMAND ${CMAKE_COMMAND} -E touch ${HEADRACE_JINJA_LIBRARY}

@@ -26,17 +26,15 @@ for package in "${wanted[@]}"; do
   status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
   [[ $status == "install ok installed" ]] || missing+=("$package")
 done
-# Cargo of 1.71 or newer, from wherever: Debian 12's package of that name is older, cargo-web is not.
-has_cargo() {
-  local version
-  version=$(cargo --version 2>/dev/null | cut -d ' ' -f 2) || return 1
-  [[ -n $version && $(printf '%s\n' 1.71 "$version" | sort -V | head -1) == 1.71 ]]
-}
-has_cargo || missing+=(cargo-web)
+# From wherever; Debian 12's package named cargo is too old.
+scripts/find_cargo.sh >/dev/null || missing+=(cargo-web)
 
 # What the build would otherwise download: the crates that Cargo.lock names.
 fetch_crates() {
-  cargo fetch --quiet --locked --manifest-path src/tokenizer/jinja_rs/Cargo.toml || die "cargo could not fetch the crates"
+  local cargo
+  cargo=$(scripts/find_cargo.sh) || die "no cargo of version 1.71 or newer that works"
+  RUSTC=$(dirname "$cargo")/rustc "$cargo" fetch --quiet --locked --manifest-path src/tokenizer/jinja_rs/Cargo.toml ||
+    die "cargo could not fetch the crates"
 }
 
 if [[ ${#missing[@]} -eq 0 ]]; then
