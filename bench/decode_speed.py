@@ -3,7 +3,9 @@
     .venv/bin/python bench/decode_speed.py MODEL.gguf [--build build/bench] [--prompt 512] [--tokens 64] [--rounds 3]
                                            [--llama-python PYTHON] [--only NAME,..]
 
-It needs the preset `bench` built: headrace and engine_bench. Contenders take turns, each in a process of its own, and the least time of each counts:
+It needs the preset `bench` built: headrace and engine_bench. Contenders take turns, each in a process of its own. The median of a
+contender's rounds is told, and the least: a step waits for memory, whose rate changes from second to second on a shared machine,
+so that the least is a matter of luck.
 
     jax-loop    a decode loop written by hand in JAX, jitted, caches donated (bench/jax_decode.py)
     jaxlib      the export's programs on XLA by jaxlib, called from Python (caches donated)
@@ -22,6 +24,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -167,30 +170,40 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
     names = options.only.split(",") if options.only else ["jax-loop", "jaxlib", "xla", "iree", "interp", "llama.cpp"]
     if "llama.cpp" in names:
         f32_gguf(options.model, Path(plain))
-    best: dict[str, dict] = {}
+    made: dict[str, list[dict]] = {name: [] for name in names}
     for _ in range(options.rounds):
         for name in names:
             if name in ENGINES:
-                made = run_headrace(options.build, export, name, prompt, options.tokens, str(folder / "cache"))
+                one = run_headrace(options.build, export, name, prompt, options.tokens, str(folder / "cache"))
             else:
                 python = options.llama_python if name == "llama.cpp" else sys.executable
                 where = plain if name == "llama.cpp" else export
-                made = run_in_process(python, name, where, prompt, options.tokens, capacity)
-            kept = best.setdefault(name, made)
-            for key in ("first", "step", "generate"):
-                if key in made:
-                    kept[key] = min(kept[key], made[key])
-            print(f"{name:10} {made['step'] * 1e3:7.2f} ms/token, prompt {made['first'] * 1e3:7.0f} ms", flush=True)
-    reference = next(iter(best.values()))["tokens"]
-    different = [name for name, made in best.items() if made["tokens"] != reference]
-    print(f"\n{options.model.name}, f32, prompt of {options.prompt}, {options.tokens} tokens, least of {options.rounds} rounds")
-    for name, made in best.items():
-        same = next((i for i, (a, b) in enumerate(zip(made["tokens"], reference)) if a != b), len(reference))
-        added = f", in generate {made['generate'] * 1e3:.2f} ms/token" if "generate" in made else ""
-        print(f"{name:10} {made['step'] * 1e3:7.2f} ms/token  prompt {options.prompt / made['first']:7.0f} tokens/s  "
-              f"{same} of {len(reference)} tokens as {next(iter(best))}{added}")
+                one = run_in_process(python, name, where, prompt, options.tokens, capacity)
+            made[name].append(one)
+            print(f"{name:10} {one['step'] * 1e3:7.2f} ms/token, prompt {one['first'] * 1e3:7.0f} ms", flush=True)
+    summary(options, made)
+    reference = made[names[0]][0]["tokens"]
+    different = [name for name in names if any(one["tokens"] != reference for one in made[name])]
     if different:
         raise SystemExit(f"other tokens: {', '.join(different)}")
+
+
+def summary(options: argparse.Namespace, made: dict[str, list[dict]]) -> None:
+    print(f"\n{options.model.name}, f32, prompt of {options.prompt}, {options.tokens} tokens, {options.rounds} rounds")
+
+    def median(name: str, key: str) -> float:
+        return statistics.median(one[key] for one in made[name])
+
+    for name, rounds in made.items():
+        line = (f"{name:10} {median(name, 'step') * 1e3:6.2f} ms/token (least {min(r['step'] for r in rounds) * 1e3:.2f})"
+                f"  prompt {options.prompt / median(name, 'first'):5.0f} tokens/s")
+        if "generate" in rounds[0]:
+            line += f"  in generate {median(name, 'generate') * 1e3:.2f} ms/token"
+        for other in ("jax-loop", "llama.cpp"):
+            if other in made and other != name:
+                line += (f"  {median(other, 'step') / median(name, 'step'):.2f} of {other}'s rate, "
+                         f"prompt {median(other, 'first') / median(name, 'first'):.2f}")
+        print(line)
 
 
 def main() -> None:

@@ -18,7 +18,8 @@ def tool(folder, name, body):
 
 def found(*folders, home="/nowhere"):
     path = ":".join(map(str, folders))
-    done = subprocess.run([shutil.which("bash"), SCRIPT], capture_output=True, text=True, env={**os.environ, "PATH": path, "HOME": str(home)})
+    environment = {**os.environ, "PATH": path, "HOME": str(home)}
+    done = subprocess.run([shutil.which("bash"), SCRIPT], capture_output=True, text=True, env=environment)
     return done.stdout.strip()
 
 

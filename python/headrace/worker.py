@@ -2,12 +2,14 @@
 
 ``python -m headrace.worker FD`` talks over the socket FD, which the program made, and ends when that is closed. A message is
 ``<u32 bytes of header> <u64 bytes of payload> header payload``, little-endian, the header JSON. The worker begins with
-``{"protocol": 1}``. Requests (``op``) and their replies:
+``{"protocol": 2}``. Requests (``op``) and their replies:
 
     open    directory, cache (null: none)       {}
     load    file                                {}                               compiles and loads one module
     upload  id, dtype, sizes + the elements     no reply; a fault is the next reply's
     run     file, entry, arguments, results     {"values": [{"dtype", "sizes"}]} ids of buffers; results are made
+            keep                                (ids of arguments that the program would write into, as it does into
+                                                caches that it replaces, and must not: it gets copies of them)
     read    id                                  {} + the elements
 
 Any request may carry ``free``, ids that are not used any more, after it is done. A failure is
@@ -24,10 +26,11 @@ import socket
 import struct
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-PROTOCOL = 1
+PROTOCOL = 2
 _HEAD = struct.Struct("<IQ")
 
 
@@ -130,22 +133,20 @@ class Session:
         context, module = self._iree.load_module(self._export.directory, self._export.manifest, code, "local-task")
         self._modules[file] = context, module
         self._device = context.config.device
+        _yield_to_others()
 
     def upload(self, id: int, dtype: str, sizes: list[int], payload: bytearray) -> None:
         import numpy as np
 
-        usage = self._runtime.BufferUsage.DEFAULT | self._runtime.BufferUsage.MAPPING
-        buffer = self._device.allocator.allocate_buffer_copy(
-            memory_type=self._runtime.MemoryType.DEVICE_LOCAL, allowed_usage=int(usage), device=self._device,
-            buffer=np.frombuffer(payload, dtype=np.uint8), element_type=self._types["u8"])
-        self._buffers[id] = self._runtime.HalBufferView(buffer.get_buffer(), tuple(sizes), int(self._types[dtype]))
+        self._buffers[id] = self._make(np.frombuffer(payload, dtype=np.uint8), sizes, int(self._types[dtype]))
 
     def run(self, request: dict[str, Any]) -> list[dict[str, Any]]:
         context, function = self._function(request["file"], request["entry"])
         runtime = self._runtime
         arguments = runtime.VmVariantList(len(request["arguments"]))
+        keep = set(request.get("keep", ()))
         for id in request["arguments"]:
-            arguments.push_ref(self._buffers[id])
+            arguments.push_ref(self._copy(self._buffers[id]) if id in keep else self._buffers[id])
         results = runtime.VmVariantList(len(request["results"]))
         context.vm_context.invoke(function, arguments, results)
         if results.size != len(request["results"]):
@@ -160,13 +161,28 @@ class Session:
     def read(self, id: int) -> memoryview:
         import numpy as np
 
-        view = self._buffers[id]
-        mapped = view.get_buffer().map()
-        return memoryview(np.array(mapped.asarray((view.byte_length,), np.dtype(np.uint8))))
+        return memoryview(np.array(self._bytes(self._buffers[id])))
 
     def free(self, ids: list[int]) -> None:
         for id in ids:
             self._buffers.pop(id, None)
+
+    def _make(self, data: Any, sizes: Sequence[int], element_type: int) -> Any:
+        usage = self._runtime.BufferUsage.DEFAULT | self._runtime.BufferUsage.MAPPING
+        buffer = self._device.allocator.allocate_buffer_copy(
+            memory_type=self._runtime.MemoryType.DEVICE_LOCAL, allowed_usage=int(usage), device=self._device, buffer=data,
+            element_type=self._types["u8"])
+        return self._runtime.HalBufferView(buffer.get_buffer(), tuple(sizes), element_type)
+
+    def _copy(self, view: Any) -> Any:
+        return self._make(self._bytes(view), view.shape, int(view.element_type))
+
+    @staticmethod
+    def _bytes(view: Any) -> Any:
+        """Of the buffer itself, as long as it is mapped."""
+        import numpy as np
+
+        return view.get_buffer().map().asarray((view.byte_length,), np.dtype(np.uint8))
 
     def _function(self, file: str, entry: str) -> tuple[Any, Any]:
         if (file, entry) not in self._functions:
@@ -187,6 +203,21 @@ def _failure(error: Exception) -> dict[str, Any]:
     lines = [line for line in str(error).splitlines() if line.strip()]
     text = lines[0] if lines else type(error).__name__
     return {"error": text, "missing": isinstance(error, MissingExtra)}
+
+
+def _yield_to_others() -> None:
+    """From now on this thread takes no core from another that works. For after IREE's threads are there: they would inherit it.
+
+    IREE's threads wake the one that waits for them and only then mark what it waits for, which it watches without sleeping. If it
+    was woken on the very core of the thread that woke it, both stand until the scheduler's next tick: with a thread on each
+    core, a tenth of a token's time.
+    """
+    if not hasattr(os, "SCHED_BATCH"):
+        return
+    try:
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    except OSError:  # a sandbox may forbid it; it is only slower then
+        pass
 
 
 def _end_with(connection: socket.socket) -> None:

@@ -81,12 +81,15 @@ class IreeEngine final : public Engine<float> {
   Result<std::vector<BufferPtr>> do_run(const EngineProgram& program, const SymbolValues& symbols,
                                         std::span<const EngineArgument> arguments) override {
     const ManifestIree& iree = target(program);
+    const ManifestFunction& function = *manifest().find(program.function);
     Json ids = Json::array();
-    for (const EngineArgument& argument : arguments) {
-      HR_TRY(const IreeBuffer* own, own_buffer(*argument.buffer));
+    Json keep = Json::array();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      HR_TRY(const IreeBuffer* own, own_buffer(*arguments[i].buffer));
       ids.push_back(own->id());
+      if (!arguments[i].donate && is_state(function, i)) keep.push_back(own->id());
     }
-    const auto said = passed(manifest().find(program.function)->results, program);
+    const auto said = passed(function.results, program);
     std::vector<BufferPtr> out;
     Json result_ids = Json::array();
     for (const ManifestResult* result : said) {
@@ -99,6 +102,7 @@ class IreeEngine final : public Engine<float> {
                                   {"file", iree.file},
                                   {"entry", iree.entry},
                                   {"arguments", std::move(ids)},
+                                  {"keep", std::move(keep)},
                                   {"results", std::move(result_ids)}}));
     if (!reply) return fail(std::move(reply).error());
     HR_TRY_STATUS(check_results(program, *reply, out));
@@ -118,6 +122,12 @@ class IreeEngine final : public Engine<float> {
     if (own == nullptr || own->link() != link_.get())
       return fail(ErrorCode::kInput, "the buffer is another engine's, not {}'s", name());
     return own;
+  }
+
+  // A program writes what replaces an argument into its memory.
+  static bool is_state(const ManifestFunction& function, size_t argument) {
+    return std::ranges::any_of(
+        function.state, [&](const ManifestPair& pair) { return pair.argument == static_cast<int64_t>(argument); });
   }
 
   // The manifest says what is read back; the program is what wrote it.

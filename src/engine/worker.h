@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-inline constexpr int64_t kWorkerProtocol = 1;
+inline constexpr int64_t kWorkerProtocol = 2;
 
 class Worker {
  public:

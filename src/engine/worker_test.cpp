@@ -22,7 +22,7 @@ std::string message(const std::string& text, int payload_bytes = 0) {
   return fmt::format(R"(printf '\{:03o}\000\000\000\{:03o}\000\000\000\000\000\000\000%s' '{}' >&3;)", text.size(),
                      payload_bytes, text);
 }
-const std::string kGreeting = message(R"({"protocol": 1})");
+const std::string kGreeting = message(R"({"protocol": 2})");
 
 Result<Worker> shell(const std::string& script) { return Worker::start("/bin/sh", {"-c", script, "worker"}); }
 
@@ -42,9 +42,9 @@ TEST(WorkerTest, WhatCannotBeStarted) {
   // The last line of what it says is the reason.
   EXPECT_THAT(shell("echo Traceback >&2; echo 'No module named headrace' >&2; exit 1"),
               IsError(ErrorCode::kEngineMissing, "/bin/sh: the worker died (exit code 1): No module named headrace"));
-  EXPECT_THAT(shell(message(R"({"protocol": 2})") + "read x <&3"),
-              IsError(ErrorCode::kEngineMissing, HasSubstr("speaks protocol 2, expected 1")));
-  EXPECT_THAT(shell(message("{}")), IsError(ErrorCode::kEngineMissing, HasSubstr("speaks protocol ?, expected 1")));
+  EXPECT_THAT(shell(message(R"({"protocol": 3})") + "read x <&3"),
+              IsError(ErrorCode::kEngineMissing, HasSubstr("speaks protocol 3, expected 2")));
+  EXPECT_THAT(shell(message("{}")), IsError(ErrorCode::kEngineMissing, HasSubstr("speaks protocol ?, expected 2")));
 }
 
 // Whether it greets or works: the wait ends soon after, and so does the worker.

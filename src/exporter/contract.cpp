@@ -133,10 +133,10 @@ std::vector<ManifestCommand> commands_of(const ContractParts& parts) {
   const std::string compiled = std::filesystem::path(parts.iree->text.file).replace_extension(".vmfb").string();
   std::vector<ManifestCommand> out{
       {.what = "compile for this CPU with IREE",
-       .line =
-           fmt::format("iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
-                       "--iree-llvmcpu-target-cpu=host --iree-opt-level=O2 {} -o {}",
-                       parts.iree->text.file, compiled)}};
+       .line = fmt::format(
+           "iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu "
+           "--iree-llvmcpu-target-cpu=host --iree-opt-level=O2 --iree-llvmcpu-distribution-size=32 {} -o {}",
+           parts.iree->text.file, compiled)}};
   if (parts.archives.empty()) return out;
   std::string archives;
   for (const ManifestArchive& archive : parts.archives)

@@ -1,6 +1,7 @@
 #include "stablehlo/emitter.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "ops/ops.h"
@@ -94,6 +95,14 @@ struct GlobalState {
   }
 };
 
+// The state whose new value fits into the argument's memory, or null.
+const StatePair* replaced_by(const Function& f, size_t argument, const Type& type, std::span<const Type> results) {
+  const auto found = std::find_if(f.state.begin(), f.state.end(), [&](const StatePair& s) {
+    return s.argument == argument && results[s.result] == type;
+  });
+  return found == f.state.end() ? nullptr : &*found;
+}
+
 Result<std::string> iree_function(const Module& module, const Function& f, const IreeOptions& options) {
   const TargetSpelling target{
       .parameter =
@@ -112,19 +121,20 @@ Result<std::string> iree_function(const Module& module, const Function& f, const
   std::string loads;
   const GlobalState in_globals(f, options.state_in_globals);
   const auto types = f.graph->input_types();
+  const auto result_types = f.graph->result_types();
   for (size_t i = 0; i < types.size(); ++i) {
     inputs.push_back(fmt::format("%arg{}", i));
     if (in_globals.argument[i])
       loads += fmt::format("    {} = util.global.load {} : {}\n", inputs.back(), state_symbol(f.arguments[i]),
                            mlir::type(types[i]));
     else
-      header += fmt::format("{}{}: {} loc({})", header.empty() ? "" : ", ", inputs.back(), mlir::type(types[i]),
+      header += fmt::format("{}{}: {}{} loc({})", header.empty() ? "" : ", ", inputs.back(), mlir::type(types[i]),
+                            replaced_by(f, i, types[i], result_types) ? " {iree.abi.consume}" : "",
                             mlir::quoted(f.arguments[i]));
   }
   auto results = writer.write(*f.graph, inputs, "    ");
   if (!results) return fail(std::move(results).error().in(fmt::format("function '{}'", f.name)));
   const bool is_public = f.visibility == Visibility::kPublic;
-  const auto result_types = f.graph->result_types();
   std::vector<std::string> returned;
   std::vector<Type> returned_types;
   std::string stores;
@@ -177,11 +187,9 @@ Result<XlaProgram> emit_xla(const Module& module, const Function& f) {
                           mlir::quoted(name));
   };
   for (size_t i = 0; i < own.size(); ++i) {
-    const auto state = std::find_if(f.state.begin(), f.state.end(), [&](const StatePair& s) {
-      return s.argument == i && result_types[s.result] == own[i];
-    });
+    const StatePair* const state = replaced_by(f, i, own[i], result_types);
     argument(f.arguments[i], own[i],
-             state == f.state.end() ? "" : fmt::format(" {{tf.aliasing_output = {} : i32}}", state->result));
+             state == nullptr ? "" : fmt::format(" {{tf.aliasing_output = {} : i32}}", state->result));
   }
   std::unordered_map<std::string, std::string> weights;
   for (const std::string& name : program.parameters) {

@@ -1,9 +1,9 @@
 // StableHLO text, printed once. Two targets, one pure StableHLO between them:
 //
-//   iree  all functions in one module; weights are util.global parameters (#flow.parameter.named<"scope"::"name">)
+//   iree  all functions in one module; weights are util.global parameters (#flow.parameter.named<"scope"::"name">);
+//         state arguments whose new value has their type carry iree.abi.consume: it is written into their memory
 //   xla   one module per function, whose entry is @main; weights are arguments after the function's own ones, in the
-//   order
-//         of first use, which the manifest records; state arguments carry tf.aliasing_output (donation)
+//         order of first use, which the manifest records; such state arguments carry tf.aliasing_output (donation)
 //
 // iree takes symbolic dims, printed as `?`, with StableHLO's dynamic forms for ops that make shapes; their values are
 // read off the arguments' dims. xla takes none.

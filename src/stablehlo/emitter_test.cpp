@@ -53,7 +53,9 @@ TEST(Emitter, IreeTakesWeightsAsGlobalsWhoseSymbolsCannotClash) {
       text,
       HasSubstr("util.global private @parameter.score = #flow.parameter.named<\"model\"::\"score\"> : tensor<2xf32>"));
   EXPECT_THAT(text, HasSubstr("util.global private @\"parameter.b w\" = #flow.parameter.named<\"model\"::\"b w\">"));
-  EXPECT_THAT(text, HasSubstr("func.func public @score("));
+  // The cache is replaced by one of its type.
+  EXPECT_THAT(text, HasSubstr("func.func public @score(%arg0: tensor<2xf32> loc(\"x\"), %arg1: tensor<2xf32> "
+                              "{iree.abi.consume} loc(\"cache\"))"));
   EXPECT_THAT(text, HasSubstr("util.global.load @parameter.score : tensor<2xf32>"));
 }
 
