@@ -159,9 +159,7 @@ class Session:
         return values
 
     def read(self, id: int) -> memoryview:
-        import numpy as np
-
-        return memoryview(np.array(self._bytes(self._buffers[id])))
+        return memoryview(self._bytes(self._buffers[id]))
 
     def free(self, ids: list[int]) -> None:
         for id in ids:
@@ -179,10 +177,11 @@ class Session:
 
     @staticmethod
     def _bytes(view: Any) -> Any:
-        """Of the buffer itself, as long as it is mapped."""
+        """A copy: memory that is mapped is the buffer's own."""
         import numpy as np
 
-        return view.get_buffer().map().asarray((view.byte_length,), np.dtype(np.uint8))
+        mapped = view.get_buffer().map()
+        return np.array(mapped.asarray((view.byte_length,), np.dtype(np.uint8)))
 
     def _function(self, file: str, entry: str) -> tuple[Any, Any]:
         if (file, entry) not in self._functions:
