@@ -70,11 +70,9 @@ def compiler_options(manifest: Manifest, program: XlaProgram, platform: str) -> 
 
 def _one_position(manifest: Manifest, program: XlaProgram) -> bool:
     """Such programs are spelt as sums that XLA's own code runs faster than YNNPACK's (docs/adr/0002)."""
-    if program.symbols.get("seq") == 1:
-        return True
-    function = next((f for f in manifest.functions if program in f.targets.xla), None)
-    tokens = next((a for a in function.arguments if a.name == "tokens"), None) if function else None
-    return tokens is not None and len(tokens.shape) == 2 and tokens.shape[1] == 1
+    function = next(f for f in manifest.functions if program.file in [p.file for p in f.targets.xla])
+    tokens = next((a for a in function.arguments if a.name == "tokens"), None)
+    return tokens is not None and len(tokens.shape) == 2 and tokens.shape[1].at(program.symbols) == 1
 
 
 def compile_lowered(lowered: Any, options: dict[str, str]) -> Any:

@@ -116,6 +116,15 @@ def test_xla_lays_out_no_converted_weight(make_export, smollm2):
     assert temporary["bf16"] <= temporary["f32"] + (8 << 20)
 
 
+def test_one_position_is_compiled_plainly(make_export):
+    """Spelt as sums, which the option makes slower: by a symbol of 1, or because the function takes one token."""
+    export = headrace.load(make_export(ZOO / "llama/llama.f32.gguf", "1,8", "xla", "--dtype", "bf16", "--functions", "score,prefill,decode",
+                                       "--kv", "static:16"))
+    assert export.compiler_options("decode") == {}
+    assert export.compiler_options("score", symbols={"seq": 1}) == {}
+    assert export.compiler_options("score", symbols={"seq": 8}) != {}
+
+
 @pytest.mark.parametrize("model, dtype, engine", list(itertools.product(VOCABULARY, ["f32", "bf16"], ["iree", "iree-dynamic"])))
 def test_the_top_of_the_vocabulary_is_fed_back(request, make_export, run, scorer, model, dtype, engine):
     """Ids that a model generates are fed back; the last sixteen, which added tokens have, must be looked up like all others."""

@@ -11,6 +11,7 @@ import pytest
 import toy
 
 import headrace
+from headrace.dims import Dim
 from headrace.xla import BF16_CPU_OPTIONS, compile_lowered, compiler_options
 
 TOKENS = [3, 1, 10, 0, 5]
@@ -70,7 +71,7 @@ def test_compiler_options_are_for_bf16_weights_on_cpu(export):
     assert compiler_options(narrow, one_position, "cpu") == {}
     # `decode` has no symbol: its tokens are one by themselves.
     score = narrow.functions[0]
-    tokens = dataclasses.replace(score.arguments[0], shape=(1, 1))
+    tokens = dataclasses.replace(score.arguments[0], shape=(Dim(1), Dim(1)))
     decode = dataclasses.replace(score, arguments=(tokens,), symbols=(), targets=dataclasses.replace(
         score.targets, xla=(dataclasses.replace(program, symbols={}),)))
     one_token = dataclasses.replace(narrow, functions=(decode,))
