@@ -160,10 +160,6 @@ class IreeEngine final : public Engine<float> {
   bool loaded_ = false;  // the one module of the export
 };
 
-}  // namespace
-
-namespace {
-
 // Messages to the worker are JSON, and so are the paths in them.
 Status check_path(const std::string& path) {
   const std::string shown = Json(path).dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -27,8 +27,7 @@ struct ExportOptions {
   std::string directory;
   std::vector<Target> targets{Target::kIree, Target::kXla};
   // Lengths that the programs are specialised for; the largest bounds the symbol `seq`. Empty: kDefaultSeq, or the
-  // caches' capacity or
-  // model's context where that is shorter.
+  // caches' capacity or the model's context where that is shorter.
   std::vector<int64_t> seq = {};
   // Instead: one program for every length up to the model's context. iree only.
   bool dynamic_seq{};

@@ -1,10 +1,8 @@
 #include "tools/answer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
-#include "tools/interrupt.h"
 #include "tools/stop_text.h"
 
 namespace headrace::tools {
@@ -58,14 +56,6 @@ class Shower {
 };
 
 }  // namespace
-
-Result<double> prepare_decoder(Decoder<float>& decoder, int64_t tokens, int64_t more, const std::stop_source& stop) {
-  const InterruptGuard loading(stop);
-  const auto start = std::chrono::steady_clock::now();
-  HR_TRY_STATUS(decoder.prepare(tokens, more));
-  if (loading.token().stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 Result<Answer> answer(Decoder<float>& decoder, const std::optional<Tokenizer>& tokenizer, Sampler& sampler,
                       std::span<const int64_t> fresh, std::vector<int64_t>& history, const AnswerOptions& options) {

@@ -4,7 +4,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,11 +36,6 @@ struct Answer {
   double seconds{};
   double engine_seconds{};
 };
-
-// Decoder::prepare: the seconds it took. A first Ctrl-C goes to `stop`, a second one ends the program. Errors: those of
-// prepare; kInterrupted.
-[[nodiscard]] Result<double> prepare_decoder(Decoder<float>& decoder, int64_t tokens, int64_t more,
-                                             const std::stop_source& stop);
 
 // continue_text() with text. `history` gets the tokens that are in the decoder then: fresh, and all of the result but
 // the last. Errors: those of continue_text and Sampler::sample.

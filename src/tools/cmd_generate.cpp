@@ -33,10 +33,6 @@ constexpr std::array kStops{
     StopName{"closed", "the reader went away, or Ctrl-C"},
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 const StopName& stop_name(AnswerStop stop) { return kStops.at(static_cast<size_t>(stop)); }
 
 // What a run has open.
@@ -107,17 +103,15 @@ Result<std::string> find_export(const std::string& path, const std::stop_token& 
 
 Result<Opened> open_all(const TypedGenerate& typed, Output& output) {
   Opened out;
-  // Loading may take long: a first Ctrl-C asks it to stop, a second one ends the program.
-  const InterruptGuard loading(out.stop);
   EngineChoice choice = choose_engine(typed.engine);
   choice.options.stop = out.stop.get_token();
-  const auto start = std::chrono::steady_clock::now();
-  HR_TRY(out.directory, find_export(typed.path, loading.token(), output));
-  HR_TRY(out.engine, open_engine(choice.kind, out.directory, choice.options));
-  HR_TRY(out.decoder, Decoder<float>::open(out.engine));
-  HR_TRY(out.source, export_text_source(out.directory, out.engine->manifest()));
-  if (loading.token().stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");
-  out.load_seconds = seconds_since(start);
+  HR_TRY(out.load_seconds, load_guarded(out.stop, [&]() -> Status {
+           HR_TRY(out.directory, find_export(typed.path, out.stop.get_token(), output));
+           HR_TRY(out.engine, open_engine(choice.kind, out.directory, choice.options));
+           HR_TRY(out.decoder, Decoder<float>::open(out.engine));
+           HR_TRY(out.source, export_text_source(out.directory, out.engine->manifest()));
+           return {};
+         }));
   return out;
 }
 
@@ -145,8 +139,9 @@ Status run_once(Opened& opened, const GenerateRequest& request, Keyboard& keyboa
   AnswerOptions options = answer_options(opened, request);
   options.full_cache_ends = false;
   HR_TRY_STATUS(opened.decoder->check(prompt));
-  HR_TRY(const double seconds,
-         prepare_decoder(*opened.decoder, static_cast<int64_t>(prompt.size()), options.max_tokens - 1, opened.stop));
+  HR_TRY(const double seconds, load_guarded(opened.stop, [&] {
+           return opened.decoder->prepare(static_cast<int64_t>(prompt.size()), options.max_tokens - 1);
+         }));
   opened.load_seconds += seconds;
   const bool streaming = !output.json();
   bool started = false;
@@ -192,21 +187,22 @@ Result<Conversation> open_conversation(Opened& opened, const GenerateRequest& re
 
 // Later turns need other programs than the first one: all are compiled before a person waits for an answer.
 Status prepare_all(Opened& opened, bool caches, Output& output) {
-  const InterruptGuard loading(opened.stop);
-  const auto start = std::chrono::steady_clock::now();
-  for (const EngineProgram& program : opened.engine->programs()) {
+  const auto prepare = [&](const EngineProgram& program) -> Status {
     const bool used = caches
                           ? program.function == "prefill" || program.function == "chunk" || program.function == "decode"
                           : program.function == "score";
-    if (!used) continue;
+    if (!used) return {};
     SymbolValues symbols = program.symbols;  // one that the program leaves open may have any value
     for (const ManifestSymbol& symbol : opened.engine->manifest().find(program.function)->symbols)
       symbols.emplace(symbol.name, symbol.min);
-    HR_TRY_STATUS(opened.engine->prepare(program.function, symbols));
-    if (loading.token().stop_requested())
-      return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");
-  }
-  output.note("ready after {}", duration_text(seconds_since(start)));
+    return opened.engine->prepare(program.function, symbols);
+  };
+  HR_TRY(const double seconds, load_guarded(opened.stop, [&]() -> Status {
+           for (const EngineProgram& program : opened.engine->programs())
+             if (!opened.stop.stop_requested()) HR_TRY_STATUS(prepare(program));
+           return {};
+         }));
+  output.note("ready after {}", duration_text(seconds));
   return {};
 }
 

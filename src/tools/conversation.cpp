@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "formats/file.h"
+#include "tools/interrupt.h"
 
 namespace headrace::tools {
 
@@ -47,8 +48,9 @@ Result<Conversation::Turn> Conversation::answer_messages(const AnswerOptions& op
   const std::vector<int64_t> fresh(turn.prompt.begin() + static_cast<ptrdiff_t>(turn.reused), turn.prompt.end());
   // So that compiling is not in the times.
   if (held_.empty()) {
-    HR_TRY(turn.prepare_seconds,
-           prepare_decoder(decoder_, static_cast<int64_t>(turn.prompt.size()), options.max_tokens - 1, loading));
+    HR_TRY(turn.prepare_seconds, load_guarded(loading, [&] {
+             return decoder_.prepare(static_cast<int64_t>(turn.prompt.size()), options.max_tokens - 1);
+           }));
   }
   auto answered = answer(decoder_, tokenizer_, sampler_, fresh, held_, options);
   if (!answered) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -67,6 +68,14 @@ void InterruptGuard::wait() {
     pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
     raise(static_cast<int>(info.ssi_signo));
   }
+}
+
+Result<double> load_guarded(const std::stop_source& stop, const std::function<Status()>& work) {
+  const InterruptGuard guard(stop);
+  const auto start = std::chrono::steady_clock::now();
+  HR_TRY_STATUS(work());
+  if (stop.stop_requested()) return fail(ErrorCode::kInterrupted, "interrupted while the model was loaded");
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace headrace::tools

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 #include <stop_token>
 #include <thread>
+
+#include "base/result.h"
 
 namespace headrace::tools {
 
@@ -31,5 +34,9 @@ class InterruptGuard {
   int end_fd_;
   std::thread waiter_;
 };
+
+// What may take long before a model answers, under a guard whose requests go to `stop`: the seconds it took. Errors:
+// those of `work`; kInterrupted, when it went on to its end although it was asked to stop.
+[[nodiscard]] Result<double> load_guarded(const std::stop_source& stop, const std::function<Status()>& work);
 
 }  // namespace headrace::tools

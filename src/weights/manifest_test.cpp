@@ -109,6 +109,9 @@ TEST_P(BadManifestTest, IsRefused) {
   EXPECT_THAT(from_json(json.dump()), IsError(ErrorCode::kManifest, HasSubstr(GetParam().message)));
 }
 
+// Those that the function's first program for a target is for.
+Json& symbols_of(Json& j, const char* target) { return j["functions"][0]["targets"][target][0]["symbols"]; }
+
 // A function with static caches for 64 tokens, as kv says; its kv.
 Json& with_kv(Json& j) {
   Manifest m = example();
@@ -172,22 +175,22 @@ const BadManifest kBadManifests[] = {
      "donations: pair (1, 0) shares a side with another"},
     {"xla_symbol",
      [](Json& j) {
-       j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"sq", 8}};
+       symbols_of(j, "xla") = {{"sq", 8}};
      },
      "targets.xla[0].symbols: 'sq' is not one of the function's"},
     {"iree_symbol",
      [](Json& j) {
-       j["functions"][0]["targets"]["iree"][0]["symbols"] = {{"sq", 8}};
+       symbols_of(j, "iree") = {{"sq", 8}};
      },
      "targets.iree[0].symbols: 'sq' is not one of the function's"},
     {"symbol_zero",
      [](Json& j) {
-       j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"past", 0}};
+       symbols_of(j, "xla") = {{"past", 0}};
      },
      "symbols: 'past' is 0, expected 1 to 32"},
     {"symbol_beyond",
      [](Json& j) {
-       j["functions"][0]["targets"]["xla"][0]["symbols"] = {{"seq", 9}};
+       symbols_of(j, "xla") = {{"seq", 9}};
      },
      "symbols: 'seq' is 9, expected 1 to 8"},
     {"xla_arguments", [](Json& j) { j["functions"][0]["targets"]["xla"][0]["arguments"] = {"tokens"}; },
